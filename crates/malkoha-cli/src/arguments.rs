@@ -3,10 +3,12 @@
 use std::num::NonZero;
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::Args;
 use malkoha::KeyHasher;
 
-use crate::input::{Inputs, files_below};
+use crate::input::{Inputs, Side, Texts, files_below};
+use crate::records::KeyArgs;
 use crate::time::Now;
 
 /// The input of every command that reads lines.
@@ -54,6 +56,34 @@ pub(crate) struct NowArgs {
     pub(crate) now: Now,
 }
 
+/// Lists that a command merges, and those of exceptions.
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// Lists, in any syntax; '-' is standard input
+    #[arg(value_name = "LIST", required = true)]
+    lists: Vec<PathBuf>,
+
+    /// Take what is in this list out; may be given several times
+    #[arg(long, value_name = "LIST")]
+    allow: Vec<PathBuf>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+}
+
+impl MergeArgs {
+    /// Calls `each` with the lists, and with those of exceptions. Their records are counted.
+    pub(crate) fn read(&self, mut each: impl FnMut(&Texts, bool) -> Result<()>) -> Result<()> {
+        for (paths, allowed) in [(&self.lists, false), (&self.allow, true)] {
+            let inputs = Inputs::of_files(paths.clone(), b'\n').all_needed();
+            let side = Side::new(inputs, self.keys.keys(b'\n')?, true, self.keys.strict);
+            each(&Texts::open(&side)?, allowed)?;
+            side.settle()?;
+        }
+        Ok(())
+    }
+}
+
 /// How lines are printed.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PrintArgs {
@@ -65,6 +95,11 @@ pub(crate) struct PrintArgs {
 impl InputArgs {
     pub(crate) fn inputs(&self) -> Inputs {
         Inputs::new(self.paths.clone(), self.separator())
+    }
+
+    /// The input, and what of it is compared.
+    pub(crate) fn side(&self, keys: &KeyArgs) -> Result<Side> {
+        side(self.inputs(), keys)
     }
 
     pub(crate) fn separator(&self) -> u8 {
@@ -118,14 +153,19 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     /// The files that are read.
-    pub(crate) fn inputs(&self, input: &InputArgs) -> Inputs {
+    pub(crate) fn side(&self, input: &InputArgs, keys: &KeyArgs) -> Result<Side> {
         let inputs = if self.recursive {
             Inputs::of_files(files_below(&input.paths), input.separator())
         } else {
             input.inputs()
         };
-        inputs.numbered(self.line_number)
+        side(inputs.numbered(self.line_number), keys)
     }
+}
+
+fn side(inputs: Inputs, keys: &KeyArgs) -> Result<Side> {
+    let separator = inputs.separator();
+    Ok(Side::new(inputs, keys.keys(separator)?, false, keys.strict))
 }
 
 /// The hash of a filter that ends with the process.

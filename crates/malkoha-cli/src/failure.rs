@@ -44,6 +44,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
+/// Reports an error and ends the process.
+pub(crate) fn end(error: &anyhow::Error) -> ! {
+    report(error);
+    std::process::exit(if is_broken_pipe(error) { 0 } else { FAILED.into() })
+}
+
 /// Reports an error; the command may continue.
 pub(crate) fn warn(error: &anyhow::Error) {
     tell(&format!("malkoha: {}", one_line(&with_causes(error))));
@@ -90,7 +96,8 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
 
 /// Writes a line to stderr. An error in doing so is ignored: there is nowhere to report it.
 pub(crate) fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    // At once, so that lines of several processes do not mix.
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

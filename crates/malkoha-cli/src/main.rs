@@ -5,10 +5,10 @@ mod commands;
 mod failure;
 mod filter;
 mod input;
-mod keys;
 mod output;
 mod pipeline;
 mod progress;
+mod records;
 #[cfg(feature = "remote")]
 mod remote;
 mod screen;
@@ -20,13 +20,11 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     match commands::Cli::try_parse() {
-        Ok(cli) => match commands::run(cli.command) {
-            Ok(outcome) => {
-                keys::tell_of_missing();
-                failure::code(outcome)
-            }
-            Err(error) => failure::report(&error),
-        },
+        Ok(cli) => {
+            let outcome = commands::run(cli.command);
+            records::tell();
+            outcome.map_or_else(|error| failure::report(&error), failure::code)
+        }
         Err(error) => failure::report_usage(&error),
     }
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use crate::arguments::{InputArgs, NowArgs, PlaceArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
-use crate::keys::KeyArgs;
 use crate::progress::Progress;
+use crate::records::KeyArgs;
 use crate::screen::{Approximate, Selecting, StoreKeys, print_selected};
 
 const AFTER_HELP: &str = "\
@@ -54,13 +54,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { filter, input, select, threads, no_verify, places, keys, now } = arguments;
-    let (inputs, threads) = (keys.of(places.inputs(input)), threads.threads());
-    let selecting = Selecting { select, places, lists: None, keys: keys.keys()? };
-    let checking = || Progress::beside_lines("Checking", inputs.total_bytes(), input.quiet);
+    let (side, threads) = (places.side(input, keys)?, threads.threads());
+    let selecting = Selecting { select, places, lists: None };
+    let total = side.inputs.total_bytes();
+    let checking = || Progress::beside_lines("Checking", total, input.quiet);
     if let Some(stored) = StoreKeys::at(filter)? {
-        return print_selected(&inputs, stored, selecting, threads, &checking());
+        return print_selected(&side, stored, selecting, threads, &checking());
     }
     let open = if *no_verify { filter::open } else { filter::open_verified };
     let filter = Approximate(open(filter, now.now)?);
-    print_selected(&inputs, filter, selecting, threads, &checking())
+    print_selected(&side, filter, selecting, threads, &checking())
 }

@@ -9,11 +9,11 @@ use clap::Args;
 use crate::arguments::{self, InputArgs, NowArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
-use crate::input::{BATCH, Block, split};
-use crate::keys::KeyArgs;
+use crate::input::{Block, Side};
 use crate::output::{Page, Printer};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
+use crate::records::{BATCH, KeyArgs};
 
 const AFTER_HELP: &str = "\
 Prints each line of the input after its count and a tab. Counts are of
@@ -57,20 +57,19 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
-    let (hasher, min, inputs) =
-        (filter.hasher(), arguments.min, arguments.keys.of(arguments.input.inputs()));
+    let (hasher, min) = (filter.hasher(), arguments.min);
+    let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
-    let keys = arguments.keys.keys()?;
     let work = move |block: &Block, page: &mut Page| {
-        let keys = keys.of_block(block)?;
-        split(block.lines(), separator, |batch| {
-            let hashes = keys.hashes(batch, hasher)?;
+        keys.read(block.source(), |batch| {
+            let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
             // Looks up all at once, so that cache misses overlap, then counts only what is in.
             filter.contains_hashes(&hashes, found);
-            for ((line, &hash), &mut found) in batch.iter().zip(&hashes).zip(found) {
+            batch.unfit.iter().for_each(|&i| found[i] = false);
+            for ((line, &hash), &mut found) in batch.records.iter().zip(&hashes).zip(found) {
                 let count = if found { filter.count_hash(hash) } else { 0 };
                 if count >= min {
                     page.selected += 1;

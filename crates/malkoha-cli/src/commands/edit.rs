@@ -1,5 +1,6 @@
-//! `malkoha add` and `malkoha remove`: changing a filter file, as a whole or not at all.
+//! `malkoha add` and `malkoha remove`: changing a filter file by lines.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -8,15 +9,16 @@ use indicatif::HumanCount;
 use malkoha::Filter;
 use serde_json::json;
 
-use super::items::{Items, Reducing};
+use super::items::{Reduced, Reducing, reducing, sort};
+use super::keeping::{KeepArgs, Kept, Save, Saving};
 use crate::arguments::{InputArgs, NowArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
-use crate::keys::KeyArgs;
-use crate::output::{Overwrite, replace};
+use crate::output::print_record;
+use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::screen::print_record;
+use crate::records::KeyArgs;
 
 const AFTER_ADD: &str = "\
 If a line is already in the filter, as far as the filter can tell, it is not
@@ -27,9 +29,10 @@ by one. Use --copies if you want to remove lines from the filter.
 If lines expire, a line that is already in the filter keeps its age, or with
 --copies becomes as young as a new one.
 
-If the filter has no room for all lines, it is left unchanged. 'malkoha build
---capacity' makes a larger filter, and 'malkoha build --growable' one that
-grows.
+The filter is saved at the end, every ten seconds (--save-every), and before a
+signal (INT, TERM or HUP) ends the command. If it has no room for all lines, it
+is left as it was saved last. 'malkoha build --capacity' makes a larger filter,
+and 'malkoha build --growable' one that grows.
 
 If the filter is a map, made by 'malkoha build --values', add lines of a key, a
 tab and a decimal number. A key keeps its old values: remove those that the new
@@ -50,7 +53,7 @@ another.
 From a map, remove lines of a key, a tab and the value to remove. The key's
 other values stay.
 
-Exit code 1 if no line was found.
+The filter is saved as 'malkoha add' saves it. Exit code 1 if no line was found.
 
 Examples:
   malkoha remove seen.mlk revoked.txt
@@ -67,6 +70,9 @@ struct EditArgs {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keep: KeepArgs,
 
     #[command(flatten)]
     now: NowArgs,
@@ -104,71 +110,145 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
-    let edit = &arguments.edit;
-    FilterFile::open_locked(&edit.filter)?.run(edit.now.now, arguments)
+    arguments.edit.open()?.run(arguments.edit.now.now, arguments)
 }
 
 pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
-    let edit = &arguments.edit;
-    FilterFile::open_locked(&edit.filter)?.run(edit.now.now, arguments)
+    arguments.edit.open()?.run(arguments.edit.now.now, arguments)
 }
 
 impl Task for &Add {
-    fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
+    fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
         let &Add { ref edit, copies } = self;
-        let failed = || format!("cannot add to {}, which is unchanged", name(&edit.filter));
-        let asked = edit.read_items(&filter, filter.value_bits(), copies).with_context(failed)?;
-        let mut added = 0;
-        asked.for_each(|items| {
-            let mut items = items.to_vec();
+        let (bits, threads) = (filter.value_bits(), edit.threads.threads());
+        let adding = Editing::new(edit, filter, copies, move |filter, items: &mut Vec<C::Item>| {
+            sort(items, threads);
             if !copies {
-                C::retain_new(&filter, &mut items);
+                items.dedup();
+                C::retain_new(filter, items);
             }
-            added += items.len() as u64;
-            insert(&mut filter, &items).with_context(failed)
+            insert(filter, items)?;
+            Ok(items.len() as u64)
+        });
+        let failed = adding.saving.state();
+        let Editing { filter, lines, done, .. } = edit.run(adding, bits).with_context(|| {
+            format!("cannot add to {}, which is {}", name(&edit.filter), failed())
         })?;
-        if added > 0 {
-            replace(&edit.filter, Overwrite::Filters, &filter)?;
-        }
-        edit.summarise("added", added, asked.lines, &filter)?;
+        edit.summarise("added", done, lines, &filter)?;
         Ok(Outcome::Found)
     }
 }
 
 impl Task for &Remove {
-    fn run<T: Table, C: Lines>(self, mut filter: Filter<T, C>) -> Result<Outcome> {
+    fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
         let &Remove { ref edit, copies } = self;
-        let failed = || format!("cannot remove from {}, which is unchanged", name(&edit.filter));
+        let (mut seen, threads) = (HashSet::new(), edit.threads.threads());
+        let removing =
+            Editing::new(edit, filter, copies, move |filter, items: &mut Vec<C::Item>| {
+                sort(items, threads);
+                if !copies {
+                    items.retain(|&item| seen.insert(item));
+                }
+                let before = filter.len();
+                C::remove(filter, items);
+                Ok(before - filter.len())
+            });
+        let failed = removing.saving.state();
         // A value that is too large is not in, which is not an error.
-        let asked = edit.read_items(&filter, u64::BITS, copies).with_context(failed)?;
-        let before = filter.len();
-        asked.for_each(|items| {
-            C::remove(&mut filter, items);
-            Ok(())
+        let removed = edit.run(removing, u64::BITS).with_context(|| {
+            format!("cannot remove from {}, which is {}", name(&edit.filter), failed())
         })?;
-        let removed = before - filter.len();
-        if removed > 0 {
-            replace(&edit.filter, Overwrite::Filters, &filter)?;
+        edit.summarise("removed", removed.done, removed.lines, &removed.filter)?;
+        Ok(Outcome::found_if(removed.done > 0))
+    }
+}
+
+/// Items that change a filter together.
+const AT_ONCE: usize = 1 << 18;
+
+/// A filter, and the items of lines that have not changed it yet.
+struct Editing<T: Table, C: Lines, F> {
+    filter: Filter<T, C>,
+    items: Vec<C::Item>,
+    /// Changes the filter by items, and returns by how many.
+    change: F,
+    copies: bool,
+    lines: u64,
+    done: u64,
+    saving: Saving,
+}
+
+impl<T: Table, C: Lines, F> Editing<T, C, F>
+where
+    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
+{
+    fn new(edit: &EditArgs, filter: Filter<T, C>, copies: bool, change: F) -> Self {
+        let saving = Saving::to(&edit.filter);
+        Self { filter, items: Vec::new(), change, copies, lines: 0, done: 0, saving }
+    }
+
+    fn apply(&mut self) -> Result<()> {
+        let done = (self.change)(&mut self.filter, &mut self.items)?;
+        self.done += done;
+        self.saving.changed |= done > 0;
+        self.items.clear();
+        Ok(())
+    }
+}
+
+impl<T: Table, C: Lines, F> Sink for Editing<T, C, F>
+where
+    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
+{
+    type Made = Reduced<C::Item>;
+
+    fn take(&mut self, made: &mut Self::Made) -> Result<()> {
+        self.lines += std::mem::take(&mut made.lines);
+        // Many at once are put in from one end of the table to the other.
+        if self.items.len() + made.items.len() > AT_ONCE {
+            self.apply()?;
         }
-        edit.summarise("removed", removed, asked.lines, &filter)?;
-        Ok(Outcome::found_if(removed > 0))
+        self.items.append(&mut made.items);
+        Ok(())
+    }
+}
+
+impl<T: Table, C: Lines, F> Save for Editing<T, C, F>
+where
+    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
+{
+    fn save(&mut self) -> Result<()> {
+        self.apply()?;
+        self.saving.save(&self.filter)
     }
 }
 
 impl EditArgs {
-    fn read_items<T: Table, C: Lines>(
+    fn open(&self) -> Result<FilterFile> {
+        FilterFile::open_locked(&self.filter, self.keep.wait)
+    }
+
+    /// Reads all lines, and saves the filter.
+    fn run<T: Table, C: Lines, F>(
         &self,
-        filter: &Filter<T, C>,
+        editing: Editing<T, C, F>,
         value_bits: u32,
-        copies: bool,
-    ) -> Result<Items<C::Item>> {
-        let inputs = self.keys.of(self.input.inputs()).all_needed();
-        if inputs.include(&self.filter) {
+    ) -> Result<Editing<T, C, F>>
+    where
+        F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
+    {
+        let side = self.input.side(&self.keys)?.all_needed();
+        if side.inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
-        let progress = Progress::new("Reading", inputs.total_bytes(), self.input.quiet);
-        let how = Reducing { keys: self.keys.keys()?, hasher: filter.hasher(), value_bits, copies };
-        Items::read(&inputs, how, self.threads.threads(), &progress)
+        let progress = Progress::new("Reading", side.inputs.total_bytes(), self.input.quiet);
+        let how = Reducing { hasher: editing.filter.hasher(), value_bits, copies: editing.copies };
+        let (inputs, work) = reducing(&side, how);
+        let kept = Kept::new(editing, &self.keep)?;
+        let kept = in_order(&inputs, &progress, self.threads.threads(), work, kept)?;
+        let mut editing = kept.end().context("it was saved, and ends")?;
+        editing.save()?;
+        Ok(editing)
     }
 
     fn summarise<T: Table, C: Lines>(

@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
-use crate::input::{BATCH, Block, name, split};
-use crate::keys::KeyArgs;
+use crate::input::{Block, Side, name};
 use crate::output::{Page, Printer, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
+use crate::records::{BATCH, KeyArgs};
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\
@@ -72,20 +72,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         );
     }
     let Arguments { all, json, .. } = *arguments;
-    let (hasher, inputs) = (filter.hasher(), arguments.keys.of(arguments.input.inputs()));
+    let hasher = filter.hasher();
+    let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress =
         Progress::beside_lines("Looking up", inputs.total_bytes(), arguments.input.quiet);
     let separator = inputs.separator();
-    let keys = arguments.keys.keys()?;
     let work = move |block: &Block, page: &mut Page| {
-        let keys = keys.of_block(block)?;
-        split(block.lines(), separator, |batch| {
-            let hashes = keys.hashes(batch, hasher)?;
+        keys.read(block.source(), |batch| {
+            let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
             // All at once, so that cache misses overlap.
             filter.contains_hashes(&hashes, found);
-            for ((line, &hash), &mut found) in batch.iter().zip(&hashes).zip(found) {
+            batch.unfit.iter().for_each(|&i| found[i] = false);
+            for ((line, &hash), &mut found) in batch.records.iter().zip(&hashes).zip(found) {
                 let values = if found { filter.candidates(hash) } else { Vec::new() };
                 page.selected += u64::from(!values.is_empty());
                 if values.is_empty() && !all {

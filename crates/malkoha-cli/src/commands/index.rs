@@ -11,7 +11,8 @@ use crate::failure::{Outcome, tell};
 use crate::input::is_stdin;
 use crate::output::{Overwrite, replace_with};
 use crate::progress::Progress;
-use crate::screen::{Keeping, place_of_index};
+use crate::records::KeyArgs;
+use crate::screen::{Keeping, is_index, place_of_index};
 
 const AFTER_HELP: &str = "\
 Writes the index of LIST beside it, as LIST.mlx, with 5 to 7 bytes per line.
@@ -53,20 +54,24 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let separator = if arguments.null { 0 } else { b'\n' };
+    let keys = arguments.keys.keys_of_list(separator)?;
     for list in &arguments.lists {
         if is_stdin(list) {
             bail!("an index is kept beside a file: name it");
         }
-        let keeping = Keeping::of(list, separator, arguments.threads.threads(), |bytes| {
+        let keeping = Keeping::of(list, &keys, arguments.threads.threads(), |bytes| {
             Progress::new("Indexing", Some(bytes), arguments.quiet)
         })?;
         let map = keeping.map()?;
         let index = place_of_index(list);
-        replace_with(&index, Overwrite::Indexes, &|out| keeping.write(out))?;
+        replace_with(&index, Overwrite::Only(is_index), &|out| keeping.write(out))?;
         if !arguments.quiet {
             tell(&format!(
                 "{}: {} distinct lines in {}",

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::arguments::NowArgs;
 use crate::failure::Outcome;
 use crate::filter::{self, Facts, Window};
-use crate::screen::print_record;
+use crate::output::print_record;
 use crate::time;
 
 const AFTER_HELP: &str = "\

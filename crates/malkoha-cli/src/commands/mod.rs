@@ -3,11 +3,13 @@
 mod build;
 mod check;
 mod count;
+mod domains;
 mod edit;
 mod generate;
 mod get;
 mod index;
 mod info;
+mod networks;
 mod new;
 mod plan;
 #[cfg(feature = "remote")]
@@ -21,6 +23,7 @@ mod uniq;
 mod verify;
 
 mod items;
+mod keeping;
 mod window;
 
 use anyhow::Result;
@@ -59,6 +62,8 @@ pub(crate) enum Command {
     Add(edit::Add),
     Remove(edit::Remove),
     Union(union::Arguments),
+    Domains(domains::Arguments),
+    Networks(networks::Arguments),
     Intersect(sets::Intersect),
     Diff(sets::Diff),
     Info(info::Arguments),
@@ -85,6 +90,8 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Add(arguments) => edit::add(&arguments),
         Command::Remove(arguments) => edit::remove(&arguments),
         Command::Union(arguments) => union::run(&arguments),
+        Command::Domains(arguments) => domains::run(&arguments),
+        Command::Networks(arguments) => networks::run(&arguments),
         Command::Intersect(arguments) => sets::intersect(&arguments),
         Command::Diff(arguments) => sets::diff(&arguments),
         Command::Info(arguments) => info::run(&arguments),

@@ -8,28 +8,31 @@ use indicatif::HumanCount;
 use malkoha::tables::{Ages, Fixed, Growing};
 use malkoha::{FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
+use super::keeping::{KeepArgs, Kept, Save, Saving};
 use super::window::WindowArgs;
 use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, Task};
-use crate::input::{Block, Hashed, Inputs, name};
-use crate::keys::KeyArgs;
+use crate::input::{Block, Side, name};
 use crate::output::{LineWriter, Overwrite, replace};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::records::{Hashed, KeyArgs};
 use crate::time::{self, Now};
 
 const AFTER_HELP: &str = "\
 Prints each line that is not in FILTER, once, and adds it. It does this in one
-pass, while FILTER is locked. If two run at once, only one of them prints a
-line. If FILTER does not exist, it is created. It grows, and loses a new line
+pass, while FILTER is locked: another command that would change it fails at
+once, or waits with --wait. If FILTER does not exist, it is created. It grows, and loses a new line
 with a probability below 1e-6, whoever chooses the lines, because its hash has
 a random key. If you want to unite it with other filters, create it with
 'malkoha build' first. A filter made in that way loses new lines at its own
 rate, which 'malkoha info' shows.
 
-FILTER is replaced as a whole, at the end. If the command fails, or its output
-is closed before, FILTER stays as it was, and the lines will be printed again.
+FILTER is saved as a whole: at the end, every ten seconds (--save-every), and
+before a signal (INT, TERM or HUP) ends the command. A line is printed before
+it is saved. So if the command is killed, or its output is closed, lines of the
+last seconds are printed again, and none is lost.
 
 With --within, lines of a new FILTER expire. A line is new again when TIME has
 passed since it was printed, or with --renew since it last occurred. This may
@@ -58,6 +61,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     window: WindowArgs,
+
+    #[command(flatten)]
+    keep: KeepArgs,
 
     #[command(flatten)]
     print: PrintArgs,
@@ -89,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             }
         }
     }
-    let file = FilterFile::open_locked(path)?;
+    let file = FilterFile::open_locked(path, arguments.keep.wait)?;
     match file.kind() {
         FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
         FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
@@ -102,24 +108,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 impl Task for &Arguments {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let inputs = self.inputs()?;
-        let New { filter, mut out, lines, added, .. } = self.print_new(filter, &inputs)?;
-        out.finish().context(CANNOT_WRITE)?;
-        if added > 0 {
-            replace(&self.filter, Overwrite::Filters, &filter)?;
-        }
+        let New { filter, lines, added, .. } = self.print_new(filter)?;
         self.summarise(added, lines, filter.len());
         Ok(Outcome::found_if(added > 0))
     }
 }
 
 impl Arguments {
-    fn inputs(&self) -> Result<Inputs> {
-        let (path, inputs) = (&self.filter, self.keys.of(self.input.inputs()));
-        if inputs.include(path) {
+    fn side(&self) -> Result<Side> {
+        let (path, side) = (&self.filter, self.input.side(&self.keys)?);
+        if side.inputs.include(path) {
             bail!("{} is named as input too, and has no lines: leave it out there", name(path));
         }
-        Ok(inputs)
+        Ok(side)
     }
 
     fn summarise(&self, added: u64, lines: u64, held: u64) {
@@ -136,7 +137,7 @@ impl Arguments {
 
     /// The same for a filter whose lines expire.
     fn print_aged<T: Table + Ages>(&self, file: &FilterFile) -> Result<Outcome> {
-        let inputs = self.inputs()?;
+        let side = self.side()?;
         let filter = file.read_at::<T>(Now::File)?;
         let (path, ttl) = (name(&self.filter), filter.ttl());
         if let Some(within) = self.window.within.filter(|&within| within != ttl) {
@@ -151,35 +152,48 @@ impl Arguments {
                 "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
             );
         }
-        let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);
-        let out = LineWriter::stdout(inputs.separator(), self.print.line_buffered)?;
+        let total = side.inputs.total_bytes();
+        let progress = Progress::beside_lines("Reading", total, self.input.quiet);
+        let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
         let (keys, threads) = (&self.keys, self.threads.threads());
         let window = &self.window;
+        let saving = Saving::to(&self.filter);
+        let state = saving.state();
         let printed = window
-            .print(filter, (&inputs, keys), (out, false), threads, &progress)
-            .with_context(|| format!("{path} is unchanged"))?;
+            .print(
+                filter,
+                (&side, keys),
+                (out, false),
+                Some((saving, &self.keep)),
+                threads,
+                &progress,
+            )
+            .with_context(|| format!("{path} is {}", state()))?;
         drop(progress);
-        // Also if no line was new, because repeated lines may be younger now.
-        replace(&self.filter, Overwrite::Filters, &printed.seen)?;
         self.summarise(printed.added, printed.lines, printed.seen.len());
         Ok(Outcome::found_if(printed.added > 0))
     }
 
-    fn print_new<T: Table, C: Lines>(
-        &self,
-        filter: Filter<T, C>,
-        inputs: &Inputs,
-    ) -> Result<New<T, C>> {
-        let (hasher, separator) = (filter.hasher(), inputs.separator());
-        let progress = Progress::beside_lines("Reading", inputs.total_bytes(), self.input.quiet);
-        let out = LineWriter::stdout(separator, self.print.line_buffered)?;
-        let new = New { filter, new: Vec::new(), out, lines: 0, added: 0 };
-        let keys = self.keys.keys()?;
-        let work = move |block: &Block, hashed: &mut Hashed| {
-            hashed.fill(block.lines(), separator, &*keys.of_block(block)?, hasher)
-        };
-        in_order(inputs, &progress, self.threads.threads(), work, new)
-            .with_context(|| format!("{} is unchanged", name(&self.filter)))
+    fn print_new<T: Table, C: Lines>(&self, filter: Filter<T, C>) -> Result<New<T, C>> {
+        let hasher = filter.hasher();
+        let side = self.side()?;
+        let total = side.inputs.total_bytes();
+        let progress = Progress::beside_lines("Reading", total, self.input.quiet);
+        let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
+        let saving = Saving::to(&self.filter);
+        let failed = saving.state();
+        let new = New { filter, new: Vec::new(), out, lines: 0, added: 0, saving };
+        let kept = Kept::new(new, &self.keep)?;
+        let Side { inputs, keys } = side;
+        let work =
+            move |block: &Block, hashed: &mut Hashed| hashed.fill(block.source(), &keys, hasher);
+        let printed = in_order(&inputs, &progress, self.threads.threads(), work, kept);
+        let printed = printed.and_then(|kept| {
+            let mut new = kept.end().context("it was saved, and ends")?;
+            new.save()?;
+            Ok(new)
+        });
+        printed.with_context(|| format!("{} is {}", name(&self.filter), failed()))
     }
 }
 
@@ -191,6 +205,14 @@ struct New<T: Table, C: Lines> {
     out: LineWriter,
     lines: u64,
     added: u64,
+    saving: Saving,
+}
+
+impl<T: Table, C: Lines> Save for New<T, C> {
+    fn save(&mut self) -> Result<()> {
+        self.out.finish().context(CANNOT_WRITE)?;
+        self.saving.save(&self.filter)
+    }
 }
 
 impl<T: Table, C: Lines> Sink for New<T, C> {
@@ -203,11 +225,14 @@ impl<T: Table, C: Lines> Sink for New<T, C> {
     fn take(&mut self, block: &mut Hashed) -> Result<()> {
         self.new.resize(block.hashes.len(), false);
         C::insert_new(&mut self.filter, &block.hashes, &mut self.new)?;
-        for (line, _) in block.lines().zip(&self.new).filter(|&(_, &new)| new) {
-            self.added += 1;
-            self.out.write(line).context(CANNOT_WRITE)?;
+        for (line, fit) in block.records() {
+            if fit.is_none_or(|i| self.new[i]) {
+                self.added += u64::from(fit.is_some());
+                self.out.write(line).context(CANNOT_WRITE)?;
+            }
         }
-        self.lines += block.hashes.len() as u64;
+        self.lines += block.len() as u64;
+        self.saving.changed |= self.new.contains(&true);
         block.clear();
         self.out.end_batch().context(CANNOT_WRITE)
     }

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use crate::arguments::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::input::is_stdin;
-use crate::keys::KeyArgs;
 use crate::progress::Progress;
+use crate::records::{KeyArgs, ListArgs};
 use crate::screen::{How, Lists, Selecting, print_selected};
 
 const AFTER_HELP: &str = "\
@@ -89,11 +89,18 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "approximate")]
     cidr: bool,
 
+    /// Do not find what is in this list, with --domain or --cidr; may be given several times
+    #[arg(long, value_name = "LIST")]
+    allow: Vec<PathBuf>,
+
     #[command(flatten)]
     places: PlaceArgs,
 
     #[command(flatten)]
     keys: KeyArgs,
+
+    #[command(flatten)]
+    list_keys: ListArgs,
 }
 
 /// The place in a list that is printed before a line.
@@ -105,10 +112,10 @@ enum Origin {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { lists, input, select, places, seed, threads, .. } = arguments;
-    let keys = arguments.keys.keys()?;
-    let (mut inputs, threads) = (arguments.keys.of(places.inputs(input)), threads.threads());
+    let mut side = places.side(input, &arguments.keys)?;
+    let threads = threads.threads();
     let of_stdin = lists.iter().filter(|list| is_stdin(list)).count();
-    if of_stdin > 0 && inputs.use_stdin() {
+    if of_stdin > 0 && side.inputs.use_stdin() {
         bail!("list and input are both standard input: name a file for one of them");
     }
     if of_stdin > 1 {
@@ -120,19 +127,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Arguments { approximate: true, fpr, .. } => How::Approximately(*fpr),
         _ => How::Lines,
     };
+    let has_syntax = matches!(how, How::Domains | How::Networks);
+    let keys = arguments.list_keys.keys(&arguments.keys, side.separator(), has_syntax)?;
+    if has_syntax {
+        side.inputs = side.inputs.numbered(true);
+    }
     let with_origins = arguments.origin.is_some();
     let lists = Lists {
         paths: lists,
+        allowed: &arguments.allow,
         how,
         with_origins,
         keys: &keys,
+        strict: arguments.keys.strict,
         hasher: seed.hasher(),
         threads,
         quiet: input.quiet,
     };
-    let matcher = lists.matcher(&mut inputs)?;
+    let matcher = lists.matcher(&mut side)?;
     let lists = with_origins.then_some(lists.paths);
-    let screening = Progress::beside_lines("Screening", inputs.total_bytes(), input.quiet);
-    let selecting = Selecting { select, places, lists, keys: keys.clone() };
-    print_selected(&inputs, matcher, selecting, threads, &screening)
+    let total = side.inputs.total_bytes();
+    let screening = Progress::beside_lines("Screening", total, input.quiet);
+    let selecting = Selecting { select, places, lists };
+    print_selected(&side, matcher, selecting, threads, &screening)
 }

@@ -8,9 +8,10 @@ use clap::Args;
 
 use crate::arguments::ThreadArgs;
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::input::{is_stdin, name};
+use crate::input::{Inputs, Side, is_stdin, name};
 use crate::output::{LineWriter, is_filter};
 use crate::progress::Progress;
+use crate::records::{KeyArgs, Keys, ListArgs};
 use crate::screen::{Operation, operate};
 
 const AFTER_INTERSECT: &str = "\
@@ -55,6 +56,9 @@ pub(super) struct LinesArgs {
 
     #[command(flatten)]
     threads: ThreadArgs,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 }
 
 /// Print the lines of a file that are in all others
@@ -63,6 +67,9 @@ pub(super) struct LinesArgs {
 pub(crate) struct Intersect {
     #[command(flatten)]
     lines: LinesArgs,
+
+    #[command(flatten)]
+    others: ListArgs,
 }
 
 /// Print the lines of a file that are in no other
@@ -71,19 +78,23 @@ pub(crate) struct Intersect {
 pub(crate) struct Diff {
     #[command(flatten)]
     lines: LinesArgs,
+
+    #[command(flatten)]
+    others: ListArgs,
 }
 
 pub(crate) fn intersect(arguments: &Intersect) -> Result<Outcome> {
-    arguments.lines.print(Operation::Intersection)
+    arguments.lines.print(Operation::Intersection, Some(&arguments.others))
 }
 
 pub(crate) fn diff(arguments: &Diff) -> Result<Outcome> {
-    arguments.lines.print(Operation::Difference)
+    arguments.lines.print(Operation::Difference, Some(&arguments.others))
 }
 
 impl LinesArgs {
-    /// Prints the result of an operation on files of lines.
-    pub(super) fn print(&self, operation: Operation) -> Result<Outcome> {
+    /// Prints the result of an operation on files of lines. The others than the first may be read
+    /// otherwise.
+    pub(super) fn print(&self, operation: Operation, others: Option<&ListArgs>) -> Result<Outcome> {
         if self.files.iter().filter(|path| is_stdin(path)).count() > 1 {
             bail!("two files are both standard input: name a file for one of them");
         }
@@ -93,10 +104,24 @@ impl LinesArgs {
             bail!("{} is a filter file: name one to write with --output", name(filter));
         }
         let separator = if self.null { 0 } else { b'\n' };
+        let keys = self.keys.keys(separator)?;
+        let list_keys = match others.filter(|others| others.is_given() || self.keys.has_digest()) {
+            Some(others) => others.keys(&self.keys, separator, false)?,
+            None => keys.clone(),
+        };
+        let side = |files: &[PathBuf], keys: &Keys, of_lists| {
+            let inputs = Inputs::of_files(files.to_vec(), separator).all_needed();
+            Side::new(inputs, keys.clone(), of_lists, self.keys.strict)
+        };
+        let (first, rest) =
+            self.files.split_at(if operation == Operation::Union { self.files.len() } else { 1 });
+        let others: Vec<Side> =
+            rest.iter().map(|file| side(std::slice::from_ref(file), &list_keys, true)).collect();
+        let first = side(first, &keys, false);
         let mut out = LineWriter::stdout(separator, false)?;
         let progress = Progress::beside_lines("Reading", None, self.quiet);
         let (mut printed, threads) = (0_u64, self.threads.threads());
-        operate(operation, &self.files, separator, threads, &progress, |line| {
+        operate(operation, &first, &others, threads, &progress, |line| {
             printed += 1;
             out.write(line).context(CANNOT_WRITE)
         })?;

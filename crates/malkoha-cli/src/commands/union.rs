@@ -9,15 +9,14 @@ use malkoha::{
     Copies, CuckooFilter, CuckooMap, ExpiringCuckooFilter, FileKind, Filter, GrowableCuckooFilter,
     GrowableCuckooMap, GrowableExpiringCuckooFilter, UnionError,
 };
-use same_file::is_same_file;
 use serde_json::json;
 
 use super::sets::LinesArgs;
 use crate::failure::{Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, lock};
-use crate::input::name;
-use crate::output::{Overwrite, refuse_both, replace};
-use crate::screen::{Operation, print_record};
+use crate::input::{is_same, name};
+use crate::output::{Overwrite, print_record, refuse_both, replace};
+use crate::screen::Operation;
 
 const AFTER_HELP: &str = "\
 From files of lines, prints each line that is in one of them, once, in the
@@ -68,6 +67,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, requires = "output")]
     force: bool,
 
+    /// If another process changes FILE, wait until it has ended
+    #[arg(long, requires = "output")]
+    wait: bool,
+
     /// Print the summary of a filter as a JSON record on standard output
     #[arg(long, requires = "output")]
     json: bool,
@@ -76,12 +79,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { lines, output, json, .. } = arguments;
     let filters = &lines.files;
-    let Some(output) = output else { return lines.print(Operation::Union) };
+    let Some(output) = output else { return lines.print(Operation::Union, None) };
     refuse_both(output, *json)?;
     // Nobody else changes FILE between reading and writing it.
-    let is_read = filters.iter().any(|path| is_same_file(path, output).unwrap_or(false));
-    let locked = is_read.then(|| lock(output)).transpose();
-    let _lock = locked.with_context(|| format!("cannot open filter {}", name(output)))?;
+    let is_read = filters.iter().any(|path| is_same(path, output));
+    let _lock = is_read.then(|| lock(output, arguments.wait)).transpose()?;
 
     let first = filters.first().context("there is no filter to unite")?;
     let file = FilterFile::open(first)?;

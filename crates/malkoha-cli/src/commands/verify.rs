@@ -8,7 +8,8 @@ use clap::Args;
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::name;
-use crate::screen::{is_index, print_record, verify_index};
+use crate::output::print_record;
+use crate::screen::{is_index, verify_index};
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\

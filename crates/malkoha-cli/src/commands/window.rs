@@ -8,16 +8,14 @@ use clap::Args;
 use malkoha::tables::{Ages, Expiring};
 use malkoha::{Clock, Filter, KeyHasher};
 
+use super::keeping::{KeepArgs, Kept, Save, Saving};
 use crate::failure::{CANNOT_WRITE, tell};
-use crate::input::{Block, Hashed, Inputs, split};
-use crate::keys::{KeyArgs, Keys};
+use crate::input::{Block, Side};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::records::{Hashed, KeyArgs, Keys, shown};
 use crate::time::{self, SPELLINGS};
-
-/// Bytes of a field that an error shows.
-const SHOWN: usize = 40;
 
 /// How long lines are remembered, and since when.
 #[derive(Args, Clone, Debug)]
@@ -51,6 +49,7 @@ pub(crate) struct Printing<T: Ages> {
     repeated: bool,
     waiting: Option<Waiting>,
     out: LineWriter,
+    saving: Option<Saving>,
     /// Which lines of a block are new.
     new: Vec<bool>,
     pub(crate) lines: u64,
@@ -65,16 +64,19 @@ impl WindowArgs {
         self.time_field.is_none()
     }
 
-    /// Prints the lines of `inputs` that are new to `seen` within its time, or all others.
+    /// Prints the lines of `inputs` that are new to `seen` within its time, or all others, and saves
+    /// `seen` if it is kept.
     pub(crate) fn print<T: Ages + Send + 'static>(
         &self,
         seen: Filter<Expiring<T>>,
-        (inputs, keys): (&Inputs, &KeyArgs),
+        (side, keys): (&Side, &KeyArgs),
         (out, repeated): (LineWriter, bool),
+        kept: Option<(Saving, &KeepArgs)>,
         threads: usize,
         progress: &Progress,
     ) -> Result<Printing<T>> {
-        let (hasher, separator) = (seen.hasher(), inputs.separator());
+        let hasher = seen.hasher();
+        let (saving, keep) = kept.unzip();
         let printing = Printing {
             seen,
             clock: self.is_by_arrival().then(Clock::start),
@@ -82,18 +84,23 @@ impl WindowArgs {
             repeated,
             waiting: self.disorder.map(Waiting::new),
             out,
+            saving,
             new: Vec::new(),
             lines: 0,
             printed: 0,
             added: 0,
         };
-        let field = self
-            .time_field
-            .as_deref()
-            .map(|field| keys.field(field).with_context(|| format!("--time-field {field}")));
-        let reading = Reading { field: field.transpose()?, keys: keys.keys()?, separator, hasher };
+        let field = self.time_field.as_deref().map(|field| {
+            keys.field(field, side.separator()).with_context(|| format!("--time-field {field}"))
+        });
+        let reading = Reading { field: field.transpose()?, keys: side.keys.clone(), hasher };
         let work = move |block: &Block, timed: &mut Timed| reading.read(block, timed);
-        in_order(inputs, progress, threads, work, printing)?.finish()
+        let Some(keep) = keep else {
+            return in_order(&side.inputs, progress, threads, work, printing)?.finish();
+        };
+        let kept = Kept::new(printing, keep)?;
+        let kept = in_order(&side.inputs, progress, threads, work, kept)?;
+        kept.end().context("it was saved, and ends")?.finish()
     }
 }
 
@@ -109,27 +116,22 @@ pub(crate) struct Timed {
 struct Reading {
     field: Option<Keys>,
     keys: Keys,
-    separator: u8,
     hasher: KeyHasher,
 }
 
 impl Reading {
     fn read(&self, block: &Block, timed: &mut Timed) -> Result<()> {
-        let (text, keys) = (block.lines(), self.keys.of_block(block)?);
-        timed.lines.fill(text, self.separator, &keys, self.hasher)?;
+        timed.lines.fill(block.source(), &self.keys, self.hasher)?;
         let Some(field) = &self.field else { return Ok(()) };
-        let field = field.of_block(block)?;
-        split(text, self.separator, |lines| {
-            field.with(lines, |fields| {
-                for field in fields {
-                    let wrong = || {
-                        let shown = field[..field.len().min(SHOWN)].escape_ascii();
-                        anyhow!("'{shown}' is no time: --time-field takes {SPELLINGS}")
-                    };
-                    timed.times.push(time::moment(field).ok_or_else(wrong)?);
-                }
-                Ok(())
-            })
+        let mut fits = timed.lines.records().map(|(_, fit)| fit.is_some());
+        let times = &mut timed.times;
+        field.read(block.source(), |batch| {
+            for field in batch.keys.iter().zip(&mut fits).filter(|&(_, fits)| fits).map(|it| it.0) {
+                let wrong =
+                    || anyhow!("'{}' is no time: --time-field takes {SPELLINGS}", shown(field));
+                times.push(time::moment(field).ok_or_else(wrong)?);
+            }
+            Ok(())
         })
     }
 }
@@ -148,19 +150,31 @@ impl<T: Ages + Send + 'static> Sink for Printing<T> {
         match &mut self.waiting {
             Some(waiting) => {
                 waiting.take(timed);
+                for (line, _) in timed.lines.records().filter(|(_, fit)| fit.is_none()) {
+                    self.print(line, None)?;
+                }
                 while let Some(line) = self.waiting.as_mut().and_then(Waiting::next) {
                     self.see_waiting(&line)?;
                 }
             }
             None => self.see(timed)?,
         }
+        // Also if no line was new, because repeated lines may be younger now.
+        self.saving.iter_mut().for_each(|saving| saving.changed = true);
         timed.lines.clear();
         timed.times.clear();
         self.out.end_batch().context(CANNOT_WRITE)
     }
 }
 
-impl<T: Ages> Printing<T> {
+impl<T: Ages + Send + 'static> Save for Printing<T> {
+    fn save(&mut self) -> Result<()> {
+        self.out.finish().context(CANNOT_WRITE)?;
+        self.saving.as_mut().map_or(Ok(()), |saving| saving.save(&self.seen))
+    }
+}
+
+impl<T: Ages + Send + 'static> Printing<T> {
     /// Sees lines, as many at once as have one time.
     fn see(&mut self, timed: &Timed) -> Result<()> {
         let hashes = &timed.lines.hashes;
@@ -181,8 +195,8 @@ impl<T: Ages> Printing<T> {
             seen.map_err(|refusal| refusal.error)?;
             done = end;
         }
-        for (i, line) in timed.lines.lines().enumerate() {
-            self.print(line, self.new[i])?;
+        for (line, fit) in timed.lines.records() {
+            self.print(line, fit.map(|i| self.new[i]))?;
         }
         Ok(())
     }
@@ -195,14 +209,14 @@ impl<T: Ages> Printing<T> {
         } else {
             self.seen.insert_unique_hash(line.hash)?
         };
-        self.print(&line.text, new)
+        self.print(&line.text, Some(new))
     }
 
-    /// Counts a line, and prints it if it is wanted.
-    fn print(&mut self, line: &[u8], new: bool) -> Result<()> {
+    /// Counts a line, and prints it if it is wanted. One that equals no other is always new.
+    fn print(&mut self, line: &[u8], new: Option<bool>) -> Result<()> {
         self.lines += 1;
-        self.added += u64::from(new);
-        if new != self.repeated {
+        self.added += u64::from(new == Some(true));
+        if new.unwrap_or(true) != self.repeated {
             self.printed += 1;
             self.out.write(line).context(CANNOT_WRITE)?;
         }
@@ -217,7 +231,7 @@ impl<T: Ages> Printing<T> {
             }
             waiting.tell();
         }
-        self.out.finish().context(CANNOT_WRITE)?;
+        self.save()?;
         Ok(self)
     }
 }
@@ -249,8 +263,8 @@ impl Waiting {
 
     /// Takes lines. One that is too late gets the earliest time that is still possible.
     fn take(&mut self, timed: &Timed) {
-        let lines = timed.lines.lines().zip(&timed.lines.hashes).zip(&timed.times);
-        for ((text, &hash), &time) in lines {
+        let lines = timed.lines.records().filter(|(_, fit)| fit.is_some()).map(|(line, _)| line);
+        for ((text, &hash), &time) in lines.zip(&timed.lines.hashes).zip(&timed.times) {
             let earliest = self.due();
             self.late += u64::from(time < earliest);
             let time = time.max(earliest);
@@ -286,6 +300,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::Source;
 
     #[test]
     fn lines_wait_for_earlier_ones() {
@@ -294,7 +309,9 @@ mod tests {
         for (number, time) in [5, 20, 12, 11, 9, 31, 30, 21, 20].into_iter().enumerate() {
             let mut timed = Timed::default();
             let text = format!("{number}\n");
-            timed.lines.fill(text.as_bytes(), b'\n', &Keys::lines(), KeyHasher::new(0)).unwrap();
+            let text = text.as_bytes();
+            let source = Source { text, header: None, file: 0, lines_before: 0 };
+            timed.lines.fill(source, &Keys::lines(b'\n'), KeyHasher::new(0)).unwrap();
             timed.times.push(time);
             waiting.take(&timed);
             order

@@ -1,5 +1,7 @@
 //! Operations of commands on sets of lines, and on maps from lines to values.
 
+use std::hash;
+
 use anyhow::{Result, anyhow};
 use malkoha::tables::{Candidates, Change, Stored};
 use malkoha::{BatchError, Content, Filter, KeyHasher, Keys, Values};
@@ -14,7 +16,7 @@ impl<T: Candidates + Change + Stored + Send + 'static> Table for T {}
 /// The meaning of a line in a set, [`Keys`], and in a map, [`Values`].
 pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
     /// The item of a line of the input.
-    type Item: Item;
+    type Item: Item + hash::Hash;
     /// The users' name for these.
     const ITEMS: &'static str;
     const HAS_VALUES: bool;

@@ -1,10 +1,9 @@
 //! Filter files that are read as a whole, to be changed or united.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
@@ -12,6 +11,7 @@ use same_file::Handle;
 use super::lookup::{kind, named};
 use super::{Lines, Table};
 use crate::failure::Outcome;
+use crate::input::name;
 use crate::time::Now;
 
 /// A filter file of known kind.
@@ -28,18 +28,14 @@ pub(crate) trait Task {
 
 impl FilterFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        Self::of(path, Ok(None))
+        Ok(Self { path: path.to_path_buf(), kind: named(path, kind(path))?, _lock: None })
     }
 
     /// Opens it to be changed. While this lives, no other process can do the same.
-    pub(crate) fn open_locked(path: &Path) -> Result<Self> {
-        Self::of(path, lock(path).map(Some))
-    }
-
-    fn of(path: &Path, lock: io::Result<Option<File>>) -> Result<Self> {
-        let kind = named(path, kind(path))?;
-        let lock = named(path, lock.map_err(Into::into))?;
-        Ok(Self { path: path.to_path_buf(), kind, _lock: lock })
+    pub(crate) fn open_locked(path: &Path, wait: bool) -> Result<Self> {
+        let file = Self::open(path)?;
+        let lock = lock(path, wait)?;
+        Ok(Self { _lock: Some(lock), ..file })
     }
 
     pub(crate) fn kind(&self) -> FileKind {
@@ -72,13 +68,51 @@ impl FilterFile {
 }
 
 /// Opens and locks the file that `path` names when the lock is taken: another process may have
-/// replaced the one that it named before.
-pub(crate) fn lock(path: &Path) -> io::Result<File> {
+/// replaced the one that it named before. If one has locked it, waits for that or fails.
+pub(crate) fn lock(path: &Path, wait: bool) -> Result<File> {
     loop {
-        let file = File::open(path)?;
-        file.lock()?;
+        let file = named(path, File::open(path).map_err(Into::into))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if wait => {
+                named(path, file.lock().map_err(Into::into))?;
+            }
+            Err(TryLockError::WouldBlock) => bail!(
+                "{} is being changed by {}: try again later, or wait for it with --wait",
+                name(path),
+                holder(&file).unwrap_or_else(|| "another process".into())
+            ),
+            Err(TryLockError::Error(error)) => return named(path, Err(error.into())),
+        }
         if Handle::from_file(file.try_clone()?)? == Handle::from_path(path)? {
             return Ok(file);
         }
     }
+}
+
+/// The process that has locked a file, as far as the system tells.
+#[cfg(target_os = "linux")]
+fn holder(file: &File) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let metadata = file.metadata().ok()?;
+    let device = metadata.dev();
+    let place = format!(
+        "{:02x}:{:02x}:{}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device),
+        metadata.ino()
+    );
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut held = fields.filter(|fields| fields.get(1) == Some(&"FLOCK"));
+    let process = held.find(|fields| fields.get(5) == Some(&place.as_str()))?[4].to_owned();
+    let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    Some(format!("process {process} ({})", command.trim_end()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &File) -> Option<String> {
+    None
 }

@@ -11,4 +11,4 @@ pub(crate) use contents::{Item, Lines, Table, insert};
 pub(crate) use facts::{Facts, Window};
 pub(crate) use file::{FilterFile, Task, lock};
 pub(crate) use lookup::{Lookup, open, open_verified};
-pub(crate) use pair::{WrongLine, bits_of};
+pub(crate) use pair::bits_of;

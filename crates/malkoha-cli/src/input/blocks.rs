@@ -9,17 +9,18 @@ use std::vec::IntoIter;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use indicatif::ProgressBar;
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::memchr_iter;
 use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
 use crate::failure::pass_over;
 use crate::output::stdout;
+use crate::records::{Form, Source};
 
-/// Bytes that are read at once, unless a line is longer. They fit a processor's cache.
+/// Bytes that are read at once, unless a record is longer. They fit a processor's cache.
 pub(super) const BLOCK: usize = 1 << 18;
 
-/// Whole lines of one file, in memory that is used again for the next ones.
+/// Whole records of one file, in memory that is used again for the next ones.
 #[derive(Default)]
 pub(crate) struct Block {
     bytes: Vec<u8>,
@@ -49,31 +50,26 @@ impl Block {
         self.offset
     }
 
-    /// Lines of the file before these, where inputs are numbered.
-    pub(crate) fn lines_before(&self) -> u64 {
-        self.line
+    /// The records with their terminators, which the last one of a file may lack.
+    pub(crate) fn source(&self) -> Source<'_> {
+        Source {
+            text: &self.bytes[self.start..self.filled],
+            header: self.header.as_deref(),
+            file: self.file,
+            lines_before: self.line,
+        }
     }
 
-    /// The lines with their terminators, which the last line of a file may lack.
-    pub(crate) fn lines(&self) -> &[u8] {
-        &self.bytes[self.start..self.filled]
-    }
-
-    /// The first line of their file, if inputs have headers.
-    pub(crate) fn header(&self) -> Option<&[u8]> {
-        self.header.as_deref()
-    }
-
-    /// The header that these lines follow, if they are the first of their file.
+    /// The header that these records follow, if they are the first of their file.
     pub(crate) fn header_before(&self) -> Option<&[u8]> {
-        self.header().filter(|_| self.start > 0)
+        self.header.as_deref().filter(|_| self.start > 0)
     }
 
-    /// Takes its first line for the header of its file.
-    fn behead(&mut self, separator: u8) -> Arc<[u8]> {
-        let end = memchr(separator, self.lines());
-        self.start = end.map_or(self.filled, |end| end + 1);
-        self.bytes[..end.unwrap_or(self.filled)].into()
+    /// Takes its first record for the header of its file.
+    fn behead(&mut self, form: Form) -> Arc<[u8]> {
+        let header: Arc<[u8]> = form.first(&self.bytes[..self.filled]).into();
+        self.start = (header.len() + 1).min(self.filled);
+        header
     }
 }
 
@@ -84,7 +80,7 @@ pub(crate) struct Blocks {
     handed: u64,
     /// Files that have been opened.
     opened: usize,
-    separator: u8,
+    form: Form,
     /// A file that cannot be read is an error, and not skipped.
     all_needed: bool,
     lengths: Option<Arc<[u64]>>,
@@ -98,7 +94,7 @@ pub(crate) struct Blocks {
     offset: u64,
     line: u64,
     source: Option<(PathBuf, Box<dyn Read + Send>)>,
-    /// The beginning of a line whose end has not been read.
+    /// The beginning of a record whose end has not been read.
     rest: Vec<u8>,
     progress: ProgressBar,
 }
@@ -109,7 +105,7 @@ impl Blocks {
             paths: inputs.paths.clone().into_iter(),
             handed: 0,
             opened: 0,
-            separator: inputs.separator,
+            form: inputs.form,
             all_needed: inputs.all_needed,
             lengths: inputs.lengths.clone(),
             begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
@@ -125,7 +121,7 @@ impl Blocks {
         }
     }
 
-    /// Reads the next lines, as many as come at once; `false` at the end of all files.
+    /// Reads the next records, as many as come at once; `false` at the end of all files.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool> {
         loop {
             if self.opened <= self.wanted.load(Ordering::Relaxed) && self.opened > 0 {
@@ -151,15 +147,17 @@ impl Blocks {
                     block.file = self.opened - 1;
                     block.start = 0;
                     if self.headed && self.offset == 0 {
-                        self.header = Some(block.behead(self.separator));
-                        self.line = 1;
+                        let header = block.behead(self.form);
+                        self.line = self.form.lines_of(&header);
+                        self.header = Some(header);
                     }
                     block.header.clone_from(&self.header);
                     block.line = self.line;
                     block.offset = self.offset + block.start as u64;
                     self.offset += block.filled as u64;
                     if self.numbered {
-                        self.line += memchr_iter(self.separator, block.lines()).count() as u64;
+                        self.line +=
+                            memchr_iter(self.form.separator, block.source().text).count() as u64;
                     }
                     return Ok(true);
                 }
@@ -217,7 +215,7 @@ impl Blocks {
         bytes[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
         loop {
-            // bytes[..filled] is the beginning of a line that is not complete yet.
+            // bytes[..filled] is the beginning of a record that is not complete yet.
             if filled == bytes.len() {
                 bytes.resize(bytes.len() * 2, 0);
             }
@@ -232,8 +230,8 @@ impl Blocks {
                 block.filled = filled;
                 return Ok(filled > 0);
             }
-            if let Some(last) = memrchr(self.separator, &bytes[filled..end]) {
-                block.filled = filled + last + 1;
+            if let Some(last) = self.form.last_end(&bytes[..end], filled) {
+                block.filled = last;
                 self.rest.extend_from_slice(&bytes[block.filled..end]);
                 return Ok(true);
             }

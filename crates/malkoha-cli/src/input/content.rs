@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
 
+use encoding_rs_io::DecodeReaderBytes;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
@@ -14,11 +15,18 @@ pub(super) enum Content {
     Gzip,
     Zstd,
     Xz,
+    /// Lines behind the mark that some programs write in front of UTF-8.
+    Marked,
+    Utf16,
     /// The name of a format without lines, and the remedy.
     NoLines(&'static str),
 }
 
-const SIGNATURES: [(&[u8], Content); 8] = [
+/// The byte-order mark of UTF-8.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// One that begins like another comes before it.
+const SIGNATURES: [(&[u8], Content); 13] = [
     (b"\x1f\x8b\x08", Content::Gzip),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\xfd7zXZ\0", Content::Xz),
@@ -28,6 +36,11 @@ const SIGNATURES: [(&[u8], Content); 8] = [
     ),
     (b"BZh9", Content::NoLines("it is compressed by bzip2: decompress it first")),
     (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
+    (BOM, Content::Marked),
+    (b"\xff\xfe\0\0", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
+    (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
+    (b"\xff\xfe", Content::Utf16),
+    (b"\xfe\xff", Content::Utf16),
     (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
     (b"SQLite format 3\0", Content::NoLines("it is an SQLite database, which has no lines")),
 ];
@@ -36,16 +49,32 @@ const SIGNATURES: [(&[u8], Content); 8] = [
 pub(super) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let (content, source) = recognise(source)?;
     let lines: Box<dyn Read + Send> = match content {
-        None => return Ok(Box::new(source)),
-        Some(Content::NoLines(what)) => return Err(io::Error::other(what)),
+        None | Some(Content::Marked | Content::Utf16 | Content::NoLines(_)) => {
+            return text(content, source);
+        }
         Some(Content::Gzip) => Box::new(MultiGzDecoder::new(source)),
         Some(Content::Zstd) => Box::new(ZstdReader::new(BufReader::new(source))),
         Some(Content::Xz) => Box::new(XzReader::new(BufReader::new(source), true)),
     };
-    match recognise(lines)? {
-        (None, lines) => Ok(Box::new(lines)),
-        (Some(Content::NoLines(what)), _) => Err(io::Error::other(what)),
-        (Some(_), _) => Err(io::Error::other("it is compressed twice: decompress it once first")),
+    let (content, lines) = recognise(lines)?;
+    text(content, lines)
+}
+
+/// The lines of a source that is not compressed.
+fn text(
+    content: Option<Content>,
+    mut source: impl Read + Send + 'static,
+) -> io::Result<Box<dyn Read + Send>> {
+    match content {
+        None => Ok(Box::new(source)),
+        Some(Content::Marked) => {
+            source.read_exact(&mut [0; BOM.len()])?;
+            Ok(Box::new(source))
+        }
+        // Its mark says which of both orders it has.
+        Some(Content::Utf16) => Ok(Box::new(DecodeReaderBytes::new(source))),
+        Some(Content::NoLines(what)) => Err(io::Error::other(what)),
+        Some(_) => Err(io::Error::other("it is compressed twice: decompress it once first")),
     }
 }
 
@@ -67,17 +96,16 @@ type Rest<R> = Chain<Cursor<Vec<u8>>, R>;
 fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
     let mut start = Vec::new();
     let content = loop {
-        if let Some((_, content)) = SIGNATURES.iter().find(|(bytes, _)| start.starts_with(bytes)) {
-            break Some(*content);
-        }
-        let undecided = SIGNATURES.iter().find(|(bytes, _)| bytes.starts_with(&start));
-        let Some((bytes, _)) = undecided else { break None };
+        let is_longer = |bytes: &[u8]| bytes.len() > start.len() && bytes.starts_with(&start);
+        let Some((bytes, _)) = SIGNATURES.iter().find(|(bytes, _)| is_longer(bytes)) else {
+            break start_of_bytes(&start);
+        };
         let filled = start.len();
         start.resize(bytes.len(), 0);
         let count = read_some(&mut source, &mut start[filled..])?;
         start.truncate(filled + count);
         if count == 0 {
-            break None;
+            break start_of_bytes(&start);
         }
     };
     Ok((content, Cursor::new(start).chain(source)))

@@ -18,7 +18,8 @@ use super::{content, is_stdin, name};
 /// while it is mapped: rewritten lines are compared in their new form, and a truncated file ends
 /// the program with SIGBUS.
 pub(crate) enum List {
-    Mapped(Mmap),
+    /// From this byte on, which follows a mark.
+    Mapped(Mmap, usize),
     Read(Vec<u8>),
     Shared(Arc<[u8]>),
 }
@@ -38,14 +39,24 @@ impl List {
         if !metadata.is_file() || metadata.len() == 0 {
             return Self::read(Box::new(file)).with_context(failed);
         }
-        if content::start_of(&file).with_context(failed)?.is_some() {
-            return Self::read(Box::new(file)).with_context(failed);
+        match Self::mapped(&file).with_context(failed)? {
+            Some(list) => Ok(list),
+            None => Self::read(Box::new(file)).with_context(failed),
         }
+    }
+
+    /// A file that has lines as they are, mapped.
+    fn mapped(file: &File) -> io::Result<Option<Self>> {
+        let start = match content::start_of(file)? {
+            None => 0,
+            Some(content::Content::Marked) => content::BOM.len(),
+            Some(_) => return Ok(None),
+        };
         // SAFETY: the map is only read. The contract that nobody changes the file meanwhile cannot
         // be enforced; the help text states it. Reads of it go through plain byte slices, whose
         // contents nothing relies on for memory safety.
-        let map = unsafe { Mmap::map(&file) }.with_context(failed)?;
-        Ok(Self::Mapped(map))
+        let map = unsafe { Mmap::map(file) }?;
+        Ok(Some(Self::Mapped(map, start)))
     }
 
     /// Whether [`open`](Self::open) would open it, as far as that is known without reading a pipe.
@@ -65,14 +76,10 @@ impl List {
             return None;
         }
         let file = File::open(path).ok()?;
-        if content::start_of(&file).ok()?.is_some() {
-            return None;
-        }
         if file.metadata().ok()?.len() == 0 {
             return Some(Self::Read(Vec::new()));
         }
-        // SAFETY: as in `open`.
-        unsafe { Mmap::map(&file) }.ok().map(Self::Mapped)
+        Self::mapped(&file).ok()?
     }
 
     /// Bytes that were read, if they are lines that are not compressed.
@@ -86,6 +93,12 @@ impl List {
         Ok(Self::Read(bytes))
     }
 
+    /// The length of its file, where it is one.
+    pub(crate) fn bytes_of_file(&self) -> u64 {
+        let mark = if let Self::Mapped(_, start) = self { *start } else { 0 };
+        (mark + self.len()) as u64
+    }
+
     pub(crate) fn count_lines(&self, separator: u8) -> u64 {
         let terminated = memchr_iter(separator, self).count() as u64;
         terminated + u64::from(self.last().is_some_and(|&last| last != separator))
@@ -97,7 +110,7 @@ impl Deref for List {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Self::Mapped(map) => map,
+            Self::Mapped(map, start) => &map[*start..],
             Self::Read(bytes) => bytes,
             Self::Shared(bytes) => bytes,
         }

@@ -3,9 +3,7 @@
 mod ahead;
 mod blocks;
 mod content;
-mod hashed;
 mod list;
-mod split;
 mod texts;
 mod tree;
 mod zstd;
@@ -14,28 +12,56 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use same_file::is_same_file;
+use anyhow::Result;
 
 pub(crate) use blocks::{Block, Blocks};
-pub(crate) use hashed::Hashed;
 pub(crate) use list::List;
-pub(crate) use split::{BATCH, split};
 pub(crate) use texts::Texts;
 pub(crate) use tree::files_below;
 
 use crate::progress::Progress;
-
-/// The byte-order mark that some programs write in front of UTF-8.
-pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+use crate::records::{Form, Keys, Tally};
 
 /// The name of standard input among paths.
 const STDIN: &str = "-";
 
-/// Some files of lines, in their order, and what ends a line in them.
+/// Files, and how they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) inputs: Inputs,
+    pub(crate) keys: Keys,
+}
+
+impl Side {
+    pub(crate) fn new(inputs: Inputs, keys: Keys, of_lists: bool, strict: bool) -> Self {
+        let names = inputs.paths.iter().map(|path| name(path)).collect();
+        let keys = keys.naming(names, of_lists, strict);
+        let headed = keys.are_named();
+        let numbered = inputs.numbered || !keys.are_lines();
+        let inputs = Inputs { form: keys.form(), headed, numbered, ..inputs };
+        Self { inputs, keys }
+    }
+
+    /// Makes an unreadable file an error.
+    pub(crate) fn all_needed(self) -> Self {
+        Self { inputs: self.inputs.all_needed(), ..self }
+    }
+
+    pub(crate) fn separator(&self) -> u8 {
+        self.inputs.form.separator
+    }
+
+    /// Reports records of lists that cannot be compared, when all were read.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.keys.tally().map_or(Ok(()), Tally::settle)
+    }
+}
+
+/// Some files of records, in their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
-    separator: u8,
+    form: Form,
     all_needed: bool,
     /// Bytes of each file to read, if not all that there are then.
     lengths: Option<Arc<[u64]>>,
@@ -60,7 +86,7 @@ impl Inputs {
     pub(crate) fn of_files(paths: Vec<PathBuf>, separator: u8) -> Self {
         Self {
             paths,
-            separator,
+            form: Form::lines(separator),
             all_needed: false,
             lengths: None,
             begun: None,
@@ -85,18 +111,13 @@ impl Inputs {
         Self { numbered, ..self }
     }
 
-    /// Treats the first line of each file as its header.
-    pub(crate) fn headed(self, headed: bool) -> Self {
-        Self { headed, ..self }
-    }
-
     /// A handle that stops reading files before their ends.
     pub(crate) fn skipper(&self) -> Skipper {
         Skipper { wanted: Arc::clone(&self.wanted), files: self.paths.len() }
     }
 
     pub(crate) fn separator(&self) -> u8 {
-        self.separator
+        self.form.separator
     }
 
     /// The content of the file at `path`, one of these: mapped, or read already. `None` if it must be
@@ -118,8 +139,7 @@ impl Inputs {
 
     /// Whether one of them is this file, under any name.
     pub(crate) fn include(&self, file: &Path) -> bool {
-        let mut files = self.paths.iter().filter(|path| !is_stdin(path));
-        files.any(|path| is_same_file(path, file).unwrap_or(false))
+        self.paths.iter().any(|path| !is_stdin(path) && is_same(path, file))
     }
 
     /// The size of all inputs, if all are regular files.
@@ -164,6 +184,19 @@ impl Skipper {
     }
 }
 
+/// Whether two paths lead to one file. Opens neither: the writer of a pipe would find it closed.
+#[cfg(unix)]
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+    id(a).is_some_and(|a| id(b) == Some(a))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    same_file::is_same_file(a, b).unwrap_or(false)
+}
+
 /// The path as error messages show it.
 pub(crate) fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".into() } else { format!("'{}'", path.display()) }
@@ -190,7 +223,7 @@ mod tests {
         let (mut blocks, mut block) = (inputs.blocks(&Progress::hidden()), Block::default());
         let mut lines = Vec::new();
         while blocks.next(&mut block).unwrap() {
-            split(block.lines(), inputs.separator(), |batch| {
+            crate::records::split(block.source().text, inputs.separator(), |batch| {
                 lines.extend(batch.iter().map(|line| line.to_vec()));
                 Ok(())
             })

@@ -1,35 +1,57 @@
-//! Lists as one text in memory, in which the offset of a line identifies it.
+//! Lists as one text in memory, in which the offset of a record identifies it.
 
 use std::sync::Arc;
 
-use memchr::memchr;
+use anyhow::{Context, Result};
 
-use super::{Inputs, List};
+use super::{List, Side, name};
+use crate::records::{Batch, Form, Keys, Source};
 
-/// Lists, one behind the other.
+/// Lists, one behind the other, and what of their records is compared.
 pub(crate) struct Texts {
     /// Where each list begins.
     bases: Vec<u64>,
     lists: Vec<List>,
-    separator: u8,
+    /// Of each list, and the length of its header with its terminator.
+    keys: Vec<(Keys, usize)>,
+    form: Form,
+    are_lines: bool,
 }
 
 impl Texts {
-    pub(crate) fn new(lists: Vec<List>, separator: u8) -> Self {
-        let mut end = 0;
+    /// The lists that are the files of a side, in this order.
+    pub(crate) fn new(lists: Vec<List>, side: &Side) -> Result<Self> {
+        let (mut end, mut keys) = (0, Vec::new());
+        let form = side.keys.form();
+        for (list, path) in lists.iter().zip(side.inputs.paths()) {
+            let header = (side.keys.are_named() && !list.is_empty()).then(|| form.first(list));
+            keys.push(if side.keys.are_named() && header.is_none() {
+                (side.keys.clone(), 0)
+            } else {
+                let resolved = side.keys.resolve(header).with_context(|| name(path))?;
+                (resolved.into_owned(), header.map_or(0, |it| (it.len() + 1).min(list.len())))
+            });
+        }
         let base_of = |list: &List| {
             let base = end;
             end += list.len() as u64;
             base
         };
-        Self { bases: lists.iter().map(base_of).collect(), lists, separator }
+        let bases = lists.iter().map(base_of).collect();
+        Ok(Self { bases, lists, keys, form, are_lines: side.keys.are_lines() })
     }
 
-    /// The files of `inputs`, if each of them is one that can be mapped, and standard input if all
-    /// of it has been read.
-    pub(crate) fn of(inputs: &Inputs) -> Option<Self> {
-        let lists = inputs.paths().iter().map(|path| inputs.in_memory(path));
-        Some(Self::new(lists.collect::<Option<_>>()?, inputs.separator()))
+    /// The files of a side, read or mapped.
+    pub(crate) fn open(side: &Side) -> Result<Self> {
+        let lists = side.inputs.paths().iter().map(|path| List::open(path));
+        Self::new(lists.collect::<Result<_>>()?, side)
+    }
+
+    /// The files of a side, if each of them is one that can be mapped, and standard input if all of
+    /// it has been read.
+    pub(crate) fn of(side: &Side) -> Result<Option<Self>> {
+        let lists = side.inputs.paths().iter().map(|path| side.inputs.in_memory(path));
+        lists.collect::<Option<_>>().map(|lists| Self::new(lists, side)).transpose()
     }
 
     /// The length of each list.
@@ -41,17 +63,63 @@ impl Texts {
         self.lists.iter().map(|list| list.len() as u64).sum()
     }
 
-    pub(crate) fn count_lines(&self) -> u64 {
-        self.lists.iter().map(|list| list.count_lines(self.separator)).sum()
+    /// At least the number of records.
+    pub(crate) fn most_records(&self) -> u64 {
+        let lines = self.lists.iter().map(|list| list.count_lines(self.separator())).sum();
+        self.form.most_records(lines)
     }
 
     pub(crate) fn separator(&self) -> u8 {
-        self.separator
+        self.form.separator
+    }
+
+    pub(crate) fn are_lines(&self) -> bool {
+        self.are_lines
     }
 
     /// Each list, with the place where it begins.
     pub(crate) fn lists(&self) -> impl Iterator<Item = (u64, &List)> {
         self.bases.iter().copied().zip(&self.lists)
+    }
+
+    /// The header of the first list, if lists have headers.
+    pub(crate) fn header(&self) -> Option<&[u8]> {
+        let (list, &(_, len)) = self.lists.iter().zip(&self.keys).next()?;
+        (len > 0).then(|| self.form.first(list))
+    }
+
+    /// Calls `each` with all records, and the place of the first in each batch. The next one begins
+    /// behind it and a terminator.
+    pub(crate) fn read(&self, each: impl FnMut(u64, Batch<'_, '_>) -> Result<()>) -> Result<()> {
+        self.read_with(|keys| keys.clone(), each)
+    }
+
+    /// The same, without counting records another time.
+    pub(crate) fn read_again(
+        &self,
+        each: impl FnMut(u64, Batch<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        self.read_with(Keys::uncounted, each)
+    }
+
+    fn read_with(
+        &self,
+        how: impl Fn(&Keys) -> Keys,
+        mut each: impl FnMut(u64, Batch<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        for (file, (base, list)) in self.lists().enumerate() {
+            let (keys, start) = &self.keys[file];
+            let header = &list[..*start];
+            let lines_before = if *start > 0 { self.form.lines_of(header) - 1 } else { 0 };
+            let mut place = base + *start as u64;
+            let source = Source { text: &list[*start..], header: None, file, lines_before };
+            how(keys).read(source, |batch| {
+                each(place, batch)?;
+                place += batch.records.iter().map(|record| record.len() as u64 + 1).sum::<u64>();
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// The place at this distance from the beginning of a list.
@@ -70,23 +138,41 @@ impl Texts {
         Some((list, place - self.bases[list]))
     }
 
-    /// Whether the line at `place` is `line`.
+    /// Whether the key of the record at `place` is `key`.
     #[inline]
-    pub(crate) fn is_at(&self, place: u64, line: &[u8]) -> bool {
-        self.line_of(place, line.len()).is_some_and(|found| found == line)
+    pub(crate) fn is_at(&self, place: u64, key: &[u8]) -> bool {
+        if self.are_lines {
+            return self.line_of(place, key.len()).is_some_and(|found| found == key);
+        }
+        let mut found = Vec::new();
+        self.key_at(place, &mut found) && found == key
+    }
+
+    /// Whether the records at two places have one key.
+    #[inline]
+    pub(crate) fn are_equal(&self, one: u64, other: u64) -> bool {
+        if self.are_lines {
+            return self.is_at(one, self.record_at(other));
+        }
+        let mut found = Vec::new();
+        self.key_at(other, &mut found) && self.is_at(one, &found)
+    }
+
+    fn key_at(&self, place: u64, key: &mut Vec<u8>) -> bool {
+        let Some((list, _)) = self.offset(place) else { return false };
+        self.keys[list].0.key_of(self.record_at(place), key).is_ok()
     }
 
     /// The line of `len` bytes at `place`, if the text has them. It may contain separators.
     #[inline]
     pub(crate) fn line_of(&self, place: u64, len: usize) -> Option<&[u8]> {
         let (line, rest) = self.from(place)?.split_at_checked(len)?;
-        rest.first().is_none_or(|&next| next == self.separator).then_some(line)
+        rest.first().is_none_or(|&next| next == self.form.separator).then_some(line)
     }
 
-    /// The line that begins at `place`.
-    pub(crate) fn line_at(&self, place: u64) -> &[u8] {
-        let rest = self.from(place).unwrap_or(&[]);
-        memchr(self.separator, rest).map_or(rest, |end| &rest[..end])
+    /// The record that begins at `place`.
+    pub(crate) fn record_at(&self, place: u64) -> &[u8] {
+        self.form.first(self.from(place).unwrap_or(&[]))
     }
 
     /// The list from a place in it on.
@@ -100,16 +186,19 @@ impl Texts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Inputs;
 
     #[test]
     fn a_line_is_the_whole_line() {
         let lists = [&b"ab\nabc\n\nlast"[..], b"", b"xy\n"].map(|list| List::Read(list.into()));
-        let texts = Texts::new(lists.into(), b'\n');
+        let inputs = Inputs::new(vec!["a".into(), "b".into(), "c".into()], b'\n');
+        let side = Side::new(inputs, Keys::lines(b'\n'), true, false);
+        let texts = Texts::new(lists.into(), &side).unwrap();
         let is = |place, line: &str| texts.is_at(place, line.as_bytes());
         assert!(is(0, "ab") && is(3, "abc") && is(7, "") && is(8, "last") && is(12, "xy"));
         assert!(!is(0, "a") && !is(0, "abc") && !is(3, "ab") && !is(0, ""));
         assert!(!is(8, "lastly") && !is(8, "las") && !is(99, "") && !is(8, "lastxy"));
-        let line = |place| texts.line_at(place);
+        let line = |place| texts.record_at(place);
         assert_eq!(
             [line(0), line(3), line(7), line(8), line(12), line(99)],
             [&b"ab"[..], b"abc", b"", b"last", b"xy", b""]

@@ -11,20 +11,19 @@ use malkoha::{Content, Filter, FilterView, ReadError};
 use super::stdout;
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
-use crate::screen::is_index;
 
 /// The first bytes of a file that identify it.
 const SIGNATURE_BYTES: u64 = 8;
 
 /// Which existing files can be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Overwrite {
     /// No file: one that exists, or is created meanwhile, stays.
     Nothing,
     /// Only filter files, and files without content.
     Filters,
-    /// Only indexes that are kept next to lists, and files without content.
-    Indexes,
+    /// Only files of which this is true, and files without content.
+    Only(fn(&Path) -> bool),
     /// Any file.
     Anything,
 }
@@ -41,6 +40,15 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     replace_with(path, overwrite, &|out| filter.write_to(out))
 }
 
+/// The same. While the returned file lives, no other process can lock the one at `path`.
+pub(crate) fn replace_locked<T: Lookup, C: Content>(
+    path: &Path,
+    overwrite: Overwrite,
+    filter: &Filter<T, C>,
+) -> Result<Option<File>> {
+    write_to(path, overwrite, true, &|out| filter.write_to(out))
+}
+
 /// Writes the whole content of a file.
 pub(crate) type Contents<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
@@ -50,20 +58,30 @@ pub(crate) fn replace_with(
     overwrite: Overwrite,
     contents: &Contents<'_>,
 ) -> Result<()> {
+    write_to(path, overwrite, false, contents).map(drop)
+}
+
+fn write_to(
+    path: &Path,
+    overwrite: Overwrite,
+    locked: bool,
+    contents: &Contents<'_>,
+) -> Result<Option<File>> {
     if is_stdin(path) {
         stdout::is_open().context(CANNOT_WRITE)?;
-        if io::stdout().is_terminal() && overwrite == Overwrite::Filters {
+        if io::stdout().is_terminal() && matches!(overwrite, Overwrite::Filters) {
             bail!("a filter is no text for a terminal: name a file, or send it there with --force");
         }
-        return write(io::stdout().lock(), contents).context(CANNOT_WRITE);
+        write(io::stdout().lock(), contents).context(CANNOT_WRITE)?;
+        return Ok(None);
     }
     let failed = || format!("cannot write {}", name(path));
     match fs::metadata(path) {
-        Ok(_) if overwrite == Overwrite::Nothing => Ok(()),
+        Ok(_) if matches!(overwrite, Overwrite::Nothing) => Ok(None),
         Ok(metadata) if metadata.is_dir() => bail!("{}: it is a directory", failed()),
         Ok(metadata) if !metadata.is_file() => {
             let device = OpenOptions::new().write(true).open(path).with_context(failed)?;
-            write(device, contents).with_context(failed)
+            write(device, contents).with_context(failed).map(|()| None)
         }
         Ok(metadata) => {
             match overwrite {
@@ -71,25 +89,25 @@ pub(crate) fn replace_with(
                     "{} exists and is not a filter: name another file, or overwrite it with --force",
                     name(path)
                 ),
-                Overwrite::Indexes if metadata.len() > 0 && !is_index(path) => {
+                Overwrite::Only(is_one) if metadata.len() > 0 && !is_one(path) => {
                     bail!("{} exists and is not an index: move it elsewhere", name(path));
                 }
                 _ => {}
             }
             // The file that a link leads to is replaced, not the link.
             let target = path.canonicalize().with_context(failed)?;
-            write_beside(&target, Some(metadata.permissions()), overwrite, contents)
-                .with_context(failed)
+            let permissions = Some(metadata.permissions());
+            write_beside(&target, permissions, overwrite, locked, contents).with_context(failed)
         }
         // A link may lead to a file that does not exist yet.
         Err(_) => {
             let target = destination(path).with_context(failed)?;
-            match write_beside(&target, None, overwrite, contents) {
+            match write_beside(&target, None, overwrite, locked, contents) {
                 Err(error)
-                    if overwrite == Overwrite::Nothing
+                    if matches!(overwrite, Overwrite::Nothing)
                         && error.kind() == io::ErrorKind::AlreadyExists =>
                 {
-                    Ok(())
+                    Ok(None)
                 }
                 written => written.with_context(failed),
             }
@@ -101,8 +119,9 @@ fn write_beside(
     target: &Path,
     permissions: Option<Permissions>,
     overwrite: Overwrite,
+    locked: bool,
     contents: &Contents<'_>,
-) -> io::Result<()> {
+) -> io::Result<Option<File>> {
     let directory = match target.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -118,32 +137,37 @@ fn write_beside(
     let complete = |file: &File| {
         write(file, contents)?;
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        file.sync_all()
+        file.sync_all()?;
+        // Before it has the name by which others find it.
+        (locked && cfg!(unix)).then(|| file.try_clone().and_then(hold)).transpose()
     };
-    let file = match nameless(&directory) {
+    let (path, lock) = match nameless(&directory) {
         Some(file) => {
-            complete(&file)?;
-            builder
-                .make_in(&directory, |path| link(&file, path))
-                .map_err(without_path)?
-                .into_temp_path()
+            let lock = complete(&file)?;
+            let named = builder.make_in(&directory, |path| link(&file, path));
+            (named.map_err(without_path)?.into_temp_path(), lock)
         }
         None => {
             let file = builder.tempfile_in(&directory).map_err(without_path)?;
-            complete(file.as_file())?;
-            file.into_temp_path()
+            let lock = complete(file.as_file())?;
+            (file.into_temp_path(), lock)
         }
     };
     match overwrite {
-        Overwrite::Nothing => file.persist_noclobber(target),
-        _ => file.persist(target),
+        Overwrite::Nothing => path.persist_noclobber(target),
+        _ => path.persist(target),
     }
     .map_err(|error| error.error)?;
     // The rename itself must survive a power cut too. Directories cannot be opened everywhere.
     if let Ok(directory) = File::open(directory) {
         directory.sync_all()?;
     }
-    Ok(())
+    Ok(lock)
+}
+
+fn hold(file: File) -> io::Result<File> {
+    file.lock()?;
+    Ok(file)
 }
 
 /// A file without a name, of which nothing remains if the process is killed before it gets one; if

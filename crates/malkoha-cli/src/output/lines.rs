@@ -6,13 +6,12 @@ use anyhow::{Context, Result};
 
 use super::stdout;
 use crate::failure::{CANNOT_WRITE, tell};
-use crate::input::BOM;
 
 const BUFFER: usize = 1 << 18;
 
 /// A header as it is compared with others.
 fn without_ends(header: &[u8]) -> &[u8] {
-    header.strip_prefix(BOM).unwrap_or(header).trim_ascii_end()
+    header.trim_ascii_end()
 }
 
 /// Writes lines, each with its terminator.

@@ -8,14 +8,22 @@ pub(crate) mod stdout;
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
-pub(crate) use atomic::{Overwrite, is_filter, replace, replace_with};
+pub(crate) use atomic::{Overwrite, is_filter, replace, replace_locked, replace_with};
 pub(crate) use fields::{field, with_fields};
 pub(crate) use lines::LineWriter;
 pub(crate) use pages::{Page, Printed, Printer, Show, shown};
 
+use crate::failure::CANNOT_WRITE;
 use crate::input::is_stdin;
+
+/// Prints one result as a line.
+pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
+    use std::io::Write;
+    stdout::is_open().context(CANNOT_WRITE)?;
+    writeln!(std::io::stdout(), "{record}").context(CANNOT_WRITE)
+}
 
 /// Refuses a filter and a JSON record that would both go to standard output.
 pub(crate) fn refuse_both(filter: &Path, json: bool) -> Result<()> {

@@ -5,7 +5,7 @@ use malkoha::{CuckooFilter, KeyHasher};
 
 use super::Matcher;
 use crate::filter::Lookup;
-use crate::input::{Texts, split};
+use crate::input::Texts;
 
 /// A filter of lines.
 pub(crate) struct Approximate(pub(crate) Box<dyn Lookup>);
@@ -15,15 +15,19 @@ pub(crate) struct Approximate(pub(crate) Box<dyn Lookup>);
 /// A line that already seems to be in is skipped: it will be found anyway, and nothing is ever
 /// removed from this filter.
 pub(crate) fn filter_of(texts: &Texts, fpr: f64, hasher: KeyHasher) -> Result<CuckooFilter> {
-    let capacity = texts.count_lines().max(1);
+    let capacity = texts.most_records().max(1);
     let mut filter =
         CuckooFilter::builder().capacity(capacity).fpr(fpr).with_hasher(hasher).build()?;
-    for (_, list) in texts.lists() {
-        split(list, texts.separator(), |lines| {
-            filter.insert_unique_many(lines).map_err(|refusal| refusal.error)?;
-            Ok(())
-        })?;
-    }
+    texts.read(|_, batch| {
+        let fit: Vec<&[u8]>;
+        let mut keys = batch.keys;
+        if !batch.unfit.is_empty() {
+            fit = batch.fit_keys().copied().collect();
+            keys = &fit;
+        }
+        filter.insert_unique_many(keys).map_err(|refusal| refusal.error)?;
+        Ok(())
+    })?;
     Ok(filter)
 }
 

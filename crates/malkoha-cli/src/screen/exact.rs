@@ -6,20 +6,23 @@ use malkoha::KeyHasher;
 use super::Matcher;
 use super::index::Index;
 use super::origin::{LineNumbers, Origin};
-use crate::input::{Texts, split};
+use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
+use crate::records::split;
 
 /// Fewer lines are hashed before a thread has started.
 const MIN_LINES_A_THREAD: usize = 8192;
 
-/// Lists of lines, and for each distinct line its fingerprint and where it begins.
+/// Lists, and for each distinct key its fingerprint and where its first record begins.
 pub(crate) struct Exact {
     texts: Texts,
     hasher: KeyHasher,
     index: Index,
     /// The numbers of the lists, in the order in which they are named, and of their lines.
     numbers: Option<(Vec<usize>, LineNumbers)>,
+    /// The places of records that cannot be compared.
+    unfit: Vec<u64>,
 }
 
 impl Exact {
@@ -30,33 +33,56 @@ impl Exact {
         threads: usize,
         progress: &Progress,
     ) -> Result<Self> {
-        let mut index = Index::new(texts.count_lines(), texts.len(), hasher)?;
+        let mut index = Index::new(texts.most_records(), texts.len(), hasher)?;
         let round = index.lines_a_round();
-        let is_same = |known, new| texts.is_at(known, texts.line_at(new));
-        let mut lines = Vec::new();
-        let mut put_in = |lines: &mut Vec<(u64, &[u8])>| {
-            index.insert(&hash_all(hasher, lines, threads), threads, is_same)?;
-            progress.advance(lines.iter().map(|(_, line)| line.len() + 1).sum());
-            lines.clear();
-            anyhow::Ok(())
-        };
-        for (base, list) in texts.lists() {
-            let mut place = base;
-            split(list, texts.separator(), |batch| {
-                for line in batch {
-                    lines.push((place, *line));
-                    place += line.len() as u64 + 1;
+        let is_same = |known, new| texts.are_equal(known, new);
+        let mut unfit = Vec::new();
+        if texts.are_lines() {
+            let mut lines = Vec::new();
+            let mut put_in = |lines: &mut Vec<(u64, &[u8])>| {
+                index.insert(&hash_all(hasher, lines, threads), threads, is_same)?;
+                progress.advance(lines.iter().map(|(_, line)| line.len() + 1).sum());
+                lines.clear();
+                anyhow::Ok(())
+            };
+            for (base, list) in texts.lists() {
+                let mut place = base;
+                split(list, texts.separator(), |batch| {
+                    for line in batch {
+                        lines.push((place, *line));
+                        place += line.len() as u64 + 1;
+                    }
+                    if lines.len() >= round { put_in(&mut lines) } else { Ok(()) }
+                })?;
+            }
+            put_in(&mut lines)?;
+        } else {
+            let mut hashed = Vec::new();
+            texts.read(|mut place, batch| {
+                let keys = batch.records.iter().zip(batch.keys).zip(batch.fits());
+                for ((record, key), fits) in keys {
+                    if fits {
+                        hashed.push((hasher.hash_bytes(key), place));
+                    } else {
+                        unfit.push(place);
+                    }
+                    place += record.len() as u64 + 1;
+                    progress.advance(record.len() + 1);
                 }
-                if lines.len() >= round { put_in(&mut lines) } else { Ok(()) }
+                if hashed.len() >= round {
+                    index.insert(&hashed, threads, is_same)?;
+                    hashed.clear();
+                }
+                Ok(())
             })?;
+            index.insert(&hashed, threads, is_same)?;
         }
-        put_in(&mut lines)?;
-        Ok(Self::of(texts, hasher, index))
+        Ok(Self { unfit, ..Self::of(texts, hasher, index) })
     }
 
     /// Lists that have been indexed.
     pub(super) fn of(texts: Texts, hasher: KeyHasher, index: Index) -> Self {
-        Self { texts, hasher, index, numbers: None }
+        Self { texts, hasher, index, numbers: None, unfit: Vec::new() }
     }
 
     /// Makes it report where lines are, given the numbers of the lists among all.
@@ -73,19 +99,19 @@ impl Exact {
         &self.index
     }
 
-    /// The places of all distinct lines, each at its first occurrence.
+    /// The places of all distinct keys, each at its first occurrence, and of records without one.
     pub(super) fn first_places(&self) -> impl Iterator<Item = u64> {
-        self.index.places()
+        self.index.places().chain(self.unfit.iter().copied())
     }
 
-    /// Calls `each` with the numbers of lines that are in, and where they are.
-    pub(super) fn find_places(&self, lines: &[&[u8]], mut each: impl FnMut(usize, u64)) {
+    /// Calls `each` with the numbers of keys that are in, and where they are.
+    pub(super) fn find_places(&self, keys: &[&[u8]], mut each: impl FnMut(usize, u64)) {
         let Self { texts, hasher, index, .. } = self;
-        let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_bytes(line)).collect();
-        let mut candidates = Vec::with_capacity(lines.len());
+        let hashes: Vec<u64> = keys.iter().map(|key| hasher.hash_bytes(key)).collect();
+        let mut candidates = Vec::with_capacity(keys.len());
         index.all_candidates(&hashes, |i, place| candidates.push((i, place)));
         for (i, place) in candidates {
-            if texts.is_at(place, lines[i]) {
+            if texts.is_at(place, keys[i]) {
                 each(i, place);
             }
         }

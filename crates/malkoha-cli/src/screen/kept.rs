@@ -12,8 +12,9 @@ use malkoha::{CuckooMap, KeyHasher, MappedMap};
 
 use super::Exact;
 use super::index::Index;
-use crate::input::{List, Texts, name};
+use crate::input::{Inputs, List, Side, Texts, name};
 use crate::progress::Progress;
+use crate::records::Keys;
 
 const SIGNATURE: [u8; 8] = *b"\x8bMLX\r\n\x1a\n";
 const VERSION: u16 = 1;
@@ -58,7 +59,7 @@ impl Keeping {
     /// Indexes the list at `path`, with a progress bar for this many bytes.
     pub(crate) fn of(
         path: &Path,
-        separator: u8,
+        keys: &Keys,
         threads: usize,
         progress: impl FnOnce(u64) -> Progress,
     ) -> Result<Self> {
@@ -68,16 +69,19 @@ impl Keeping {
             bail!("{} is no plain file of lines: indexes are kept of these only", name(path));
         };
         let checksum = checksum(&list);
-        let texts = Texts::new(vec![list], separator);
+        let side = side_of(path, keys, true);
+        let texts = Texts::new(vec![list], &side)?;
         let progress = progress(texts.len());
         let exact = Exact::build(texts, KeyHasher::random(), threads, &progress)?;
+        drop(progress);
+        side.settle()?;
         if Identity::of(path)? != before {
             bail!("{} was changed while it was indexed: do it again", name(path));
         }
-        Ok(Self { exact, header: before.header(separator, checksum, is_settled) })
+        Ok(Self { exact, header: before.header(keys, checksum, is_settled) })
     }
 
-    /// Lines in it, each once.
+    /// Keys in it, each once.
     pub(crate) fn map(&self) -> Result<&CuckooMap> {
         self.exact.index().whole().context("some lines found no place in the index: do it again")
     }
@@ -96,21 +100,24 @@ impl Keeping {
 /// # Errors
 ///
 /// Why the index cannot be used.
-pub(crate) fn open(path: &Path, separator: u8) -> Result<Option<Exact>> {
+pub(crate) fn open(path: &Path, keys: &Keys) -> Result<Option<Exact>> {
     let place = place(path);
     let Ok(mut file) = File::open(&place) else { return Ok(None) };
     let mut header = [0; HEADER];
     file.read_exact(&mut header).context("it is no index")?;
     let identity = Identity::of(path)?;
     let kept = Kept::read(&header)?;
-    if kept.separator != separator {
+    if kept.separator != keys.form().separator {
         bail!("it is of records that end otherwise (see --null)");
+    }
+    if kept.keys != digest_of(keys) {
+        bail!("it is of other fields or of another spelling");
     }
     if identity.bytes != kept.identity.bytes {
         bail!("the list has another size now");
     }
     let Some(list) = List::map(path) else { bail!("the list is no plain file of lines") };
-    if list.len() as u64 != kept.identity.bytes {
+    if list.bytes_of_file() != kept.identity.bytes {
         bail!("the list has another size now");
     }
     let is_untouched = kept.is_settled && identity == kept.identity;
@@ -121,7 +128,23 @@ pub(crate) fn open(path: &Path, separator: u8) -> Result<Option<Exact>> {
     // place, which the documentation of the command says.
     let map = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
     let hasher = map.hasher();
-    Ok(Some(Exact::of(Texts::new(vec![list], separator), hasher, Index::kept(map))))
+    let texts = Texts::new(vec![list], &side_of(path, keys, false))?;
+    Ok(Some(Exact::of(texts, hasher, Index::kept(map))))
+}
+
+/// A list alone.
+fn side_of(path: &Path, keys: &Keys, is_counted: bool) -> Side {
+    let inputs = Inputs::new(vec![path.into()], keys.form().separator);
+    let side = Side::new(inputs, keys.clone(), true, false);
+    if is_counted { side } else { Side { keys: keys.clone(), ..side } }
+}
+
+/// What tells apart which fields are indexed, and how they are spelled.
+fn digest_of(keys: &Keys) -> u32 {
+    let description = keys.description();
+    #[expect(clippy::cast_possible_truncation, reason = "half of it is enough")]
+    let digest = checksum(description.as_bytes()) as u32 | 1;
+    if description.is_empty() { 0 } else { digest }
 }
 
 /// Compares all of an index with its checksums.
@@ -146,6 +169,8 @@ struct Kept {
     is_settled: bool,
     identity: Identity,
     checksum: u64,
+    /// What is indexed.
+    keys: u32,
 }
 
 impl Kept {
@@ -168,6 +193,7 @@ impl Kept {
             is_settled: header[11] == 1,
             identity: Identity { bytes: number(12, 8), times: [time(20)?, time(32)?] },
             checksum: number(44, 8),
+            keys: u32::try_from(number(52, 4))?,
         })
     }
 }
@@ -199,18 +225,18 @@ impl Identity {
         false
     }
 
-    fn header(&self, separator: u8, list: u64, is_settled: bool) -> [u8; HEADER] {
+    fn header(&self, keys: &Keys, list: u64, is_settled: bool) -> [u8; HEADER] {
         let mut header = Vec::with_capacity(HEADER);
         header.extend(SIGNATURE);
         header.extend(VERSION.to_le_bytes());
-        header.extend([separator, is_settled.into()]);
+        header.extend([keys.form().separator, is_settled.into()]);
         header.extend(self.bytes.to_le_bytes());
         for (seconds, nanoseconds) in self.times {
             header.extend(seconds.to_le_bytes());
             header.extend(nanoseconds.to_le_bytes());
         }
         header.extend(list.to_le_bytes());
-        header.resize(HEADER - 8, 0);
+        header.extend(digest_of(keys).to_le_bytes());
         header.extend(checksum(&header).to_le_bytes());
         header.try_into().expect("its fields are as long as it is")
     }

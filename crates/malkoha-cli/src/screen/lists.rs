@@ -1,6 +1,7 @@
 //! The lists of a screening, each by its kind, ready for lookups.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use malkoha::KeyHasher;
@@ -10,9 +11,9 @@ use super::{
     smaller_than,
 };
 use crate::failure::tell;
-use crate::input::{Inputs, List, Texts, is_stdin, name};
-use crate::keys::Keys;
+use crate::input::{Inputs, List, Side, Texts, is_stdin, name};
 use crate::progress::Progress;
+use crate::records::Keys;
 
 /// How lines are compared with those of lists.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,10 +29,14 @@ pub(crate) enum How {
 /// Lists, and how they are read.
 pub(crate) struct Lists<'a> {
     pub(crate) paths: &'a [PathBuf],
+    /// Lists of exceptions from domains and networks.
+    pub(crate) allowed: &'a [PathBuf],
     pub(crate) how: How,
     /// The output must say where lines are listed.
     pub(crate) with_origins: bool,
+    /// What of lists is compared.
     pub(crate) keys: &'a Keys,
+    pub(crate) strict: bool,
     pub(crate) hasher: KeyHasher,
     pub(crate) threads: usize,
     pub(crate) quiet: bool,
@@ -42,10 +47,9 @@ pub(crate) struct Lists<'a> {
 const LONG: u64 = 1 << 24;
 
 impl Lists<'_> {
-    /// The matcher that decides whether a line of `inputs` is in the lists. Reads the lists
-    /// beforehand, and enough of the inputs to know which side is smaller.
-    pub(crate) fn matcher(&self, inputs: &mut Inputs) -> Result<Vec<Box<dyn Matcher>>> {
-        let (separator, threads) = (inputs.separator(), self.threads);
+    /// The matcher that decides whether a record of `input` is in the lists. Reads the lists
+    /// beforehand, and enough of the input to know which side is smaller.
+    pub(crate) fn matcher(&self, input: &mut Side) -> Result<Vec<Box<dyn Matcher>>> {
         let mut parts: Vec<Box<dyn Matcher>> = Vec::new();
         // Lists of unknown size, with their numbers.
         let mut rest = Vec::new();
@@ -53,7 +57,7 @@ impl Lists<'_> {
             if let Some(stored) = StoreKeys::at(path)? {
                 self.refuse_store()?;
                 parts.push(Box::new(stored));
-            } else if let Some(kept) = self.kept(number, separator) {
+            } else if let Some(kept) = self.kept(number) {
                 parts.push(Box::new(kept));
             } else {
                 rest.push(number);
@@ -63,40 +67,46 @@ impl Lists<'_> {
             return Ok(parts);
         }
         let paths: Vec<PathBuf> = rest.iter().map(|&number| self.paths[number].clone()).collect();
-        let lists = Inputs::of_files(paths, separator).all_needed();
-        if let Some(marked) = self.marked(&lists, inputs)? {
+        let lists = Inputs::of_files(paths, input.separator()).all_needed();
+        let side = Side::new(lists, self.keys.clone(), true, self.strict);
+        if let Some(marked) = self.marked(&side, input)? {
             parts.push(Box::new(marked));
             return Ok(parts);
         }
-        let lists =
-            lists.paths().iter().map(|path| List::open(path)).collect::<Result<Vec<_>>>()?;
+        let texts = Texts::open(&side)?;
         parts.push(match self.how {
             How::Lines => {
-                let texts = self.spelled(lists, separator)?;
                 let indexing = Progress::new("Indexing", Some(texts.len()), self.quiet);
-                Box::new(self.numbered(Exact::build(texts, self.hasher, threads, &indexing)?, rest))
+                let exact = Exact::build(texts, self.hasher, self.threads, &indexing)?;
+                Box::new(self.numbered(exact, rest))
             }
             How::Approximately(fpr) => {
-                let texts = self.spelled(lists, separator)?;
                 Box::new(Approximate(Box::new(filter_of(&texts, fpr, self.hasher)?)))
             }
             How::Networks => {
-                let (networks, unread) = Networks::of(&lists, separator, self.with_origins)?;
-                for (path, unread) in self.paths.iter().zip(unread) {
-                    unread.report(path, "networks")?;
-                }
-                Box::new(networks)
+                let mut networks = Networks::default();
+                networks.add(&texts, self.with_origins, false)?;
+                self.allowed(input.separator(), |texts| networks.add(texts, false, true))?;
+                Box::new(networks.part())
             }
             How::Domains => {
-                let mut names = Names::of(&lists, separator, self.with_origins)?;
-                for (path, unread) in self.paths.iter().zip(names.unread.drain(..)) {
-                    unread.report(path, "domains")?;
-                }
-                drop(lists);
+                let mut names = Names::default();
+                names.add(&texts, self.with_origins, false)?;
+                drop(texts);
+                self.allowed(input.separator(), |texts| names.add(texts, false, true))?;
                 Box::new(Domains::new(names)?)
             }
         });
+        side.settle()?;
         Ok(parts)
+    }
+
+    /// Calls `each` with the lists of exceptions.
+    fn allowed(&self, separator: u8, each: impl FnOnce(&Texts) -> Result<()>) -> Result<()> {
+        let inputs = Inputs::of_files(self.allowed.to_vec(), separator).all_needed();
+        let side = Side::new(inputs, self.keys.clone(), true, self.strict);
+        each(&Texts::open(&side)?)?;
+        side.settle()
     }
 
     fn refuse_store(&self) -> Result<()> {
@@ -116,19 +126,13 @@ impl Lists<'_> {
         if self.with_origins { exact.numbered(lists) } else { exact }
     }
 
-    fn spelled(&self, lists: Vec<List>, separator: u8) -> Result<Texts> {
-        let lists = lists.into_iter().map(|list| self.keys.spell(list, separator));
-        Ok(Texts::new(lists.collect::<Result<_>>()?, separator))
-    }
-
     /// The index that is kept next to a list, if there is one and it can be used.
-    fn kept(&self, number: usize, separator: u8) -> Option<Exact> {
+    fn kept(&self, number: usize) -> Option<Exact> {
         let path = &self.paths[number];
-        let is_plain = self.how == How::Lines && self.keys.of_lists().are_lines();
-        if is_stdin(path) || !is_plain {
+        if is_stdin(path) || self.how != How::Lines {
             return None;
         }
-        match kept::open(path, separator).context("its index is not used") {
+        match kept::open(path, self.keys).context("its index is not used") {
             Ok(kept) => kept.map(|exact| self.numbered(exact, vec![number])),
             Err(error) => {
                 let list = name(path);
@@ -143,26 +147,22 @@ impl Lists<'_> {
 
     /// The inputs' lines that are in the lists, if the inputs are so much smaller that it is better
     /// to index them. Then it is not known where lines are listed.
-    fn marked(
-        &self,
-        lists: &Inputs,
-        inputs: &mut Inputs,
-    ) -> Result<Option<std::sync::Arc<Marked>>> {
+    fn marked(&self, lists: &Side, input: &mut Side) -> Result<Option<Arc<Marked>>> {
         let can_stream = |path: &PathBuf| !is_stdin(path) && List::is_readable(path);
-        let is_simple = self.how == How::Lines && !self.with_origins && !self.keys.are_named();
-        if !is_simple || !lists.paths().iter().all(can_stream) {
+        let is_simple = self.how == How::Lines && !self.with_origins;
+        if !is_simple || !lists.inputs.paths().iter().all(can_stream) {
             return Ok(None);
         }
-        let bytes = lists.total_bytes();
+        let bytes = lists.inputs.total_bytes();
         if bytes.is_none_or(|bytes| bytes >= LONG) {
             let most = bytes.unwrap_or(super::marked::MOST_FOR_UNKNOWN);
-            inputs.read_ahead(usize::try_from(most.min(super::marked::MOST_FOR_UNKNOWN))?);
+            input.inputs.read_ahead(usize::try_from(most.min(super::marked::MOST_FOR_UNKNOWN))?);
         }
-        let Some(input) = smaller_than(lists, inputs) else { return Ok(None) };
+        let Some(texts) = smaller_than(&lists.inputs, input)? else { return Ok(None) };
         // Appended lines are in no index.
-        *inputs = inputs.clone().up_to(input.lengths());
+        input.inputs = input.inputs.clone().up_to(texts.lengths());
         let progress = Progress::new("Reading", bytes, self.quiet);
-        let marked = Marked::of(input, lists, self.keys, self.hasher, self.threads, &progress)?;
+        let marked = Marked::of(texts, lists, self.hasher, self.threads, &progress)?;
         Ok(Some(marked))
     }
 }

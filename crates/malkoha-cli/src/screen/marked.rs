@@ -1,4 +1,4 @@
-//! Screening by the smaller side: the input is indexed, and a long list is read past it. Each line
+//! Screening by the smaller side: the input is indexed, and a long list is read past it. Each record
 //! of the input that the list has is marked.
 
 use std::sync::Arc;
@@ -8,8 +8,7 @@ use anyhow::Result;
 use malkoha::KeyHasher;
 
 use super::{Exact, Matcher, Sieve};
-use crate::input::{Block, Inputs, List, Texts, split};
-use crate::keys::Keys;
+use crate::input::{Block, Inputs, Side, Texts};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 
@@ -22,35 +21,33 @@ pub(crate) const MOST_FOR_UNKNOWN: u64 = 1 << 26;
 /// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
     keys: Exact,
-    /// A bit for each place where a key may begin.
+    /// A bit for each place where a record may begin.
     marks: Vec<AtomicU64>,
     sieve: Sieve,
 }
 
-/// The texts of `inputs`, if all are available and short compared with the lists.
-pub(crate) fn smaller_than(lists: &Inputs, inputs: &Inputs) -> Option<Texts> {
-    let texts = Texts::of(inputs)?;
-    let is_smaller = match lists.total_bytes() {
+/// The texts of an input, if all are available and short compared with the lists.
+pub(crate) fn smaller_than(lists: &Inputs, input: &Side) -> Result<Option<Texts>> {
+    let texts = Texts::of(&Side { keys: input.keys.uncounted(), ..input.clone() })?;
+    let is_smaller = |texts: &Texts| match lists.total_bytes() {
         Some(bytes) => texts.len().saturating_mul(TIMES) <= bytes,
         None => texts.len() <= MOST_FOR_UNKNOWN,
     };
-    is_smaller.then_some(texts)
+    Ok(texts.filter(is_smaller))
 }
 
 impl Marked {
-    /// Marks the keys of `input` that are lines of `lists`, spelled as keys are.
+    /// Marks the keys of `input` that `lists` have.
     pub(crate) fn of(
         input: Texts,
-        lists: &Inputs,
-        keys: &Keys,
+        lists: &Side,
         hasher: KeyHasher,
         threads: usize,
         progress: &Progress,
     ) -> Result<Arc<Self>> {
-        let texts = if keys.are_lines() { input } else { texts_of_keys(&input, keys)? };
-        let exact = Exact::build(texts, hasher, threads, &Progress::hidden())?;
+        let exact = Exact::build(input, hasher, threads, &Progress::hidden())?;
         let marked = Arc::new(Self::nothing_of(exact)?);
-        marked.mark_lines(lists, keys.of_lists(), threads, progress)?;
+        marked.mark(lists, threads, progress)?;
         Ok(marked)
     }
 
@@ -58,31 +55,28 @@ impl Marked {
     pub(super) fn nothing_of(keys: Exact) -> Result<Self> {
         let words = words(keys.texts())?;
         let marks = std::iter::repeat_with(AtomicU64::default).take(words).collect();
-        let sieve = Sieve::of(&keys);
+        let sieve = Sieve::of(&keys)?;
         Ok(Self { keys, marks, sieve })
     }
 
-    /// Marks keys that are lines of `lists`.
-    pub(super) fn mark_lines(
+    /// Marks keys that `lists` have.
+    pub(super) fn mark(
         self: &Arc<Self>,
-        lists: &Inputs,
-        spelling: Keys,
+        lists: &Side,
         threads: usize,
         progress: &Progress,
     ) -> Result<()> {
-        let (separator, marking) = (lists.separator(), Arc::clone(self));
+        let (marking, keys) = (Arc::clone(self), lists.keys.clone());
         let work = move |block: &Block, _: &mut ()| {
-            split(block.lines(), separator, |batch| {
-                spelling.with(batch, |lines| {
-                    let kept = lines.iter().copied().filter(|line| marking.sieve.keeps(line));
-                    let kept: Vec<&[u8]> = kept.collect();
-                    marking.keys.find_places(&kept, |_, place| marking.mark(place));
-                    Ok(())
-                })
+            keys.read(block.source(), |batch| {
+                let kept = batch.fit_keys().copied().filter(|key| marking.sieve.keeps(key));
+                let kept: Vec<&[u8]> = kept.collect();
+                marking.keys.find_places(&kept, |_, place| marking.mark_place(place));
+                Ok(())
             })
         };
-        in_order(lists, progress, threads, work, Nothing)?;
-        Ok(())
+        in_order(&lists.inputs, progress, threads, work, Nothing)?;
+        lists.settle()
     }
 
     pub(super) fn texts(&self) -> &Texts {
@@ -94,7 +88,7 @@ impl Marked {
         &self.marks
     }
 
-    fn mark(&self, place: u64) {
+    fn mark_place(&self, place: u64) {
         let (word, bit) = at(place);
         // If lines are repeated, it is usually marked already.
         if self.marks[word].load(Ordering::Relaxed) & bit == 0 {
@@ -115,32 +109,13 @@ pub(super) fn at(place: u64) -> (usize, u64) {
 }
 
 impl Matcher for Arc<Marked> {
-    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        self.keys.find_places(lines, |i, place| {
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.keys.find_places(keys, |i, place| {
             let (word, bit) = at(place);
             found[i] |= self.marks[word].load(Ordering::Relaxed) & bit != 0;
         });
         Ok(())
     }
-}
-
-/// The keys of an input, each in a line of its own.
-fn texts_of_keys(input: &Texts, keys: &Keys) -> Result<Texts> {
-    let (keys, separator) = (keys.clone().uncounted(), input.separator());
-    let mut text = Vec::new();
-    for (_, list) in input.lists() {
-        split(list, separator, |batch| {
-            keys.with(batch, |keys| {
-                // No line of a list is equal to a key that has the end of a line in it.
-                for key in keys.iter().filter(|key| !key.contains(&separator)) {
-                    text.extend_from_slice(key);
-                    text.push(separator);
-                }
-                Ok(())
-            })
-        })?;
-    }
-    Ok(Texts::new(vec![List::Read(text)], separator))
 }
 
 /// Blocks have no results.

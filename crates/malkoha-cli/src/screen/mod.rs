@@ -2,7 +2,6 @@
 
 mod approximate;
 mod domains;
-mod entries;
 mod exact;
 mod index;
 mod kept;
@@ -15,19 +14,17 @@ mod sets;
 mod sieve;
 mod store_keys;
 mod suffixes;
-mod words;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 pub(crate) use approximate::Approximate;
 use approximate::filter_of;
-use domains::{Domains, Names};
-use entries::{Unread, read_entries};
+pub(crate) use domains::{Domains, Names};
 use exact::Exact;
 pub(crate) use kept::{Keeping, is_index, place as place_of_index, verify as verify_index};
 pub(crate) use lists::{How, Lists};
 use marked::{Marked, smaller_than};
-use networks::Networks;
+pub(crate) use networks::Networks;
 pub(crate) use origin::Origin;
 #[cfg(feature = "remote")]
 pub(crate) use select::Selection;
@@ -36,34 +33,44 @@ pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
 pub(crate) use store_keys::StoreKeys;
 
-use crate::failure::CANNOT_WRITE;
-use crate::output::stdout;
+use crate::records::Unfit;
 
-/// A set of lines, for lookups of many lines at once, by any number of threads.
+/// A set of keys, for lookups of many lines at once, by any number of threads.
 pub(crate) trait Matcher: Send + Sync + 'static {
-    /// Sets `found[i]` if `lines[i]` is in, and otherwise leaves it unchanged.
-    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()>;
+    /// Sets `found[i]` if `keys[i]` is in, and otherwise leaves it unchanged.
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()>;
 
-    /// The place of this line in a list, if it was made to report that.
-    fn origin(&self, _line: &[u8]) -> Option<Origin> {
+    /// The place of this key in a list, if it was made to report that.
+    fn origin(&self, _key: &[u8]) -> Option<Origin> {
+        None
+    }
+
+    /// Whether not every key has a form that can be found.
+    fn has_forms(&self) -> bool {
+        false
+    }
+
+    /// Why this key, which was not found, could not be found in any list.
+    fn refuses(&self, _key: &[u8]) -> Option<Unfit> {
         None
     }
 }
 
 /// All of them together.
 impl Matcher for Vec<Box<dyn Matcher>> {
-    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        self.iter().try_for_each(|part| part.find(lines, found))
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.iter().try_for_each(|part| part.find(keys, found))
     }
 
-    fn origin(&self, line: &[u8]) -> Option<Origin> {
-        self.iter().filter_map(|part| part.origin(line)).min()
+    fn origin(&self, key: &[u8]) -> Option<Origin> {
+        self.iter().filter_map(|part| part.origin(key)).min()
     }
-}
 
-/// Prints one result as a line.
-pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
-    use std::io::Write;
-    stdout::is_open().context(CANNOT_WRITE)?;
-    writeln!(std::io::stdout(), "{record}").context(CANNOT_WRITE)
+    fn has_forms(&self) -> bool {
+        self.iter().any(|part| part.has_forms())
+    }
+
+    fn refuses(&self, key: &[u8]) -> Option<Unfit> {
+        self.iter().find_map(|part| part.refuses(key))
+    }
 }

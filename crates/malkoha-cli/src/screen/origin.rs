@@ -48,12 +48,16 @@ impl LineNumbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::List;
+    use crate::input::{Inputs, List, Side};
+    use crate::records::Keys;
 
     #[test]
     fn lines_are_numbered_from_one() {
         let list: Vec<u8> = (0..3000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
-        let texts = Texts::new(vec![List::Read(b"x".into()), List::Read(list)], b'\n');
+        let inputs = Inputs::new(vec!["a".into(), "b".into()], b'\n');
+        let side = Side::new(inputs, Keys::lines(b'\n'), true, false);
+        let texts = vec![List::Read(b"x".into()), List::Read(list)];
+        let texts = Texts::new(texts, &side).unwrap();
         let numbers = LineNumbers::of(&texts);
         assert_eq!(numbers.of_line(&texts, 0, 0), 1);
         let mut offset = 0;

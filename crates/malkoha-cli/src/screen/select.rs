@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::{Matcher, print_record};
+use super::Matcher;
 use crate::arguments::{PlaceArgs, SelectArgs};
 use crate::failure::Outcome;
-use crate::input::{BATCH, Block, Inputs, split};
-use crate::keys::Keys;
-use crate::output::{Page, Printed, Printer, Show, shown};
+use crate::input::{Block, Side};
+use crate::output::{Page, Printed, Printer, Show, print_record, shown};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
+use crate::records::BATCH;
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -20,20 +20,19 @@ pub(crate) struct Selecting<'a> {
     pub(crate) places: &'a PlaceArgs,
     /// The lists, whose names are printed before their lines.
     pub(crate) lists: Option<&'a [PathBuf]>,
-    pub(crate) keys: Keys,
 }
 
-/// Prints or counts the lines of `inputs` whose keys are in `matcher`, or that are not, with the
+/// Prints or counts the records of `input` whose keys are in `matcher`, or that are not, with the
 /// work of up to `threads` threads.
 pub(crate) fn print_selected(
-    inputs: &Inputs,
+    input: &Side,
     matcher: impl Matcher,
     how: Selecting<'_>,
     threads: usize,
     progress: &Progress,
 ) -> Result<Outcome> {
-    let Selecting { select, places, lists, keys } = how;
-    let separator = inputs.separator();
+    let Selecting { select, places, lists } = how;
+    let (inputs, keys, separator) = (&input.inputs, input.keys.clone(), input.separator());
     let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
     let has_text = !select.count && !places.files_with_matches;
     let show = Show {
@@ -52,24 +51,31 @@ pub(crate) fn print_selected(
         lists: lists.map(|lists| lists.iter().map(|path| shown(path)).collect()),
         separator,
     };
-    let invert = select.invert;
+    let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
     let work = move |block: &Block, page: &mut Page| {
         page.file = block.file();
-        let keys = keys.of_block(block)?;
-        let mut number = block.lines_before();
-        split(block.lines(), separator, |batch| {
+        let mut number = block.source().lines_before + 1;
+        keys.read(block.source(), |batch| {
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
-            keys.with(batch, |keys| {
-                matcher.find(keys, found)?;
-                for (i, line) in batch.iter().enumerate().filter(|&(i, _)| found[i] != invert) {
-                    format.prefix(page, number + i as u64 + 1, || matcher.origin(keys[i]));
-                    format.line(page, line);
+            matcher.find(batch.keys, found)?;
+            for &i in batch.unfit {
+                found[i] = false;
+            }
+            for (i, record) in batch.records.iter().enumerate() {
+                if found[i] != invert {
+                    format.prefix(page, number, || matcher.origin(batch.keys[i]));
+                    format.record(page, record);
                 }
-                Ok(())
-            })?;
+                number += form.lines_of(record);
+            }
+            if has_forms {
+                for (i, _) in found.iter().enumerate().filter(|&(_, &found)| !found) {
+                    let why = matcher.refuses(batch.keys[i]);
+                    why.map_or(Ok(()), |why| batch.note(i, why))?;
+                }
+            }
             page.lines += batch.len() as u64;
-            number += batch.len() as u64;
             Ok(())
         })
     };
@@ -115,7 +121,7 @@ impl Format {
         }
     }
 
-    fn line(&self, page: &mut Page, line: &[u8]) {
+    fn record(&self, page: &mut Page, line: &[u8]) {
         page.selected += 1;
         if self.has_text {
             page.text.extend_from_slice(line);
@@ -162,7 +168,7 @@ impl Selection {
         let format = Format { has_text, has_ends: false, files, numbers: false, lists, separator };
         for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != self.select.invert)
         {
-            format.line(&mut page, line);
+            format.record(&mut page, line);
         }
         self.printer.take(&mut page)
     }

@@ -1,5 +1,6 @@
 //! Tables of bits that are checked before an index.
 
+use anyhow::Result;
 use malkoha::KeyHasher;
 
 use super::Exact;
@@ -43,15 +44,14 @@ impl Bits {
 pub(super) struct Sieve(Bits);
 
 impl Sieve {
-    pub(super) fn of(keys: &Exact) -> Self {
+    pub(super) fn of(keys: &Exact) -> Result<Self> {
         let texts = keys.texts();
-        let mut bits = Bits::of(texts.count_lines());
-        for (_, list) in texts.lists() {
-            for line in list.split(|&byte| byte == texts.separator()) {
-                bits.set(hash(line));
-            }
-        }
-        Self(bits)
+        let mut bits = Bits::of(texts.most_records());
+        texts.read_again(|_, batch| {
+            batch.keys.iter().for_each(|key| bits.set(hash(key)));
+            Ok(())
+        })?;
+        Ok(Self(bits))
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 use malkoha::KeyHasher;
 
 use super::sieve::Bits;
-use super::words::{CHUNK, HIGH, equal, lower, word_before};
+use crate::records::{CHUNK, HIGH, equal, lower, word_before};
 
 /// Dismisses most names that are not listed; the listed ones are in lower case. Somebody who
 /// guesses its keys can choose names that pass, which then cost as much as without this table.

@@ -212,7 +212,8 @@ fn a_filter_is_no_input_of_its_own_change() {
 fn adders_at_the_same_time_lose_nothing() {
     let dir = Dir::new();
     dir.run("build -q --capacity 1000 -o f.mlk").prints("");
-    dir.shell("for i in {1..20}; do echo line$i | $MALKOHA add -q f.mlk & done; wait").prints("");
+    dir.shell("for i in {1..20}; do echo line$i | $MALKOHA add -q --wait f.mlk & done; wait")
+        .prints("");
     let lines: String = (1..=20).map(|n| format!("line{n}\n")).collect();
     dir.pipe(&lines, "check f.mlk").prints(&lines);
     assert_eq!(dir.run("info --json f.mlk").json()["keys"], 20);

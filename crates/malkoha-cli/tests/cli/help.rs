@@ -22,6 +22,8 @@ fn help_texts_are_as_reviewed() {
         "add",
         "remove",
         "union",
+        "domains",
+        "networks",
         "intersect",
         "diff",
         "info",

@@ -33,18 +33,19 @@ fn every_command_takes_fields() {
 fn csv_and_spelling() {
     let dir = Dir::with("users.csv", USERS)
         .and("emails", " ANN@x.example\r\n")
-        .and("names", "Kuckuck, A\n");
+        .and("names", "\"Kuckuck, A\"\n");
     dir.run("screen --csv -k 2 --list names users.csv").prints("1,\"Kuckuck, A\",Ann@x.example\n");
     let run = dir.run("screen --csv -k 3 -i --crlf --trim --list emails users.csv");
     assert_eq!(run.stdout, b"1,\"Kuckuck, A\",Ann@x.example\n3,Ann,ann@X.example\n");
     assert_eq!(
         run.stderr,
-        "malkoha: 1 line lacks the field that is compared: it was taken as empty\n"
+        "malkoha: 1 record cannot be compared: the first, line 4 of 'users.csv', '4,Bob', lacks the \
+         field that is compared\n"
     );
     dir.run("uniq -i --csv -k 2 users.csv")
         .prints("1,\"Kuckuck, A\",Ann@x.example\n2,Bob,bob@x.example\n3,Ann,ann@X.example\n");
-    dir.pipe("a,\"b\n", "uniq --csv -k 2")
-        .complains("a quote is not closed in 'a,\\\"b': a record must be in one line");
+    dir.pipe("a,\"b\n", "uniq --strict --csv -k 2")
+        .complains("line 1 of standard input has a quote that is not closed: 'a,\\\"b'");
     dir.run("screen -k 0 --list names names").complains(
         "invalid value '0' for '--key <FIELDS>': write numbers of fields, from 1, as 2 or 1,3 or 2-4 \
          or 3- (see malkoha --help)",
@@ -56,15 +57,14 @@ fn json_lines() {
     let lines = "{\"id\":7,\"user\":{\"name\":\"ann\"}}\n{\"id\":8,\"user\":{\"name\":\"bob\"}}\n{\"id\":7}\n";
     let dir = Dir::with("events", lines).and("names", "bob\n");
     let run = dir.run("uniq --json-field none events");
-    assert_eq!(
-        run.stderr,
-        "malkoha: 3 lines lack the field that is compared: it was taken as empty\n"
-    );
+    // Each equals no other.
+    assert_eq!(run.stdout, lines.as_bytes());
+    assert!(run.stderr.starts_with("malkoha: 3 records cannot be compared"), "{}", run.stderr);
     dir.run("uniq --json-field id events")
         .prints("{\"id\":7,\"user\":{\"name\":\"ann\"}}\n{\"id\":8,\"user\":{\"name\":\"bob\"}}\n");
     let run = dir.run("screen --json-field /user/name --list names events");
     assert_eq!(run.stdout, b"{\"id\":8,\"user\":{\"name\":\"bob\"}}\n");
-    assert!(run.stderr.starts_with("malkoha: 1 line lacks the field"), "{}", run.stderr);
+    assert!(run.stderr.contains("line 3 of 'events'"), "{}", run.stderr);
 }
 
 /// The same names in every notation, beside a line of awk that tries each parent.
@@ -75,7 +75,7 @@ fn domains_and_all_below_them() {
         .and("adblock", "[Adblock Plus 2.0]\n! x\n||ads.example^\n||tracker.example.org^\n||zip^\n")
         .and("dnsmasq", "address=/ads.example/0.0.0.0\naddress=/tracker.example.org/zip/::\n");
     let names = "ads.example\nx.ads.example\nbads.example\nexample\nADS.EXAMPLE.\na.b.tracker.example.org\n\
-                 example.org\nfile.zip\nzip\n\nno name\nads.example.com\n";
+                 example.org\nfile.zip\nzip\n\nads.example.com\n";
     let found =
         "ads.example\nx.ads.example\nADS.EXAMPLE.\na.b.tracker.example.org\nfile.zip\nzip\n";
     dir.write("names", names);
@@ -85,32 +85,35 @@ fn domains_and_all_below_them() {
             run.prints(found);
         }
     }
-    dir.run("screen -v -c --domain --list plain names").prints("6\n");
+    dir.run("screen -v -c --domain --list plain names").prints("5\n");
     dir.pipe("1,x.ads.example\n2,y\n", "screen -k 2 -t , --domain --list plain")
         .prints("1,x.ads.example\n");
-    dir.write("mixed", "ads.example\n##.banner\n@@||good.example^\n");
+    let run = dir.pipe("no name\nzip\n", "screen -v --domain --list plain");
+    assert_eq!((run.stdout.as_slice(), run.stderr.lines().count()), (&b"no name\n"[..], 1));
+    dir.write("mixed", "ads.example\n##.banner\n@@||x.ads.example^\n");
     let run = dir.run("screen --domain --list mixed names");
     assert_eq!(
         run.stderr,
-        "malkoha: 2 of 3 lines of list 'mixed' are no domains, the first is line 2: '##.banner'\n"
+        "malkoha: 1 of 3 records of list 'mixed' cannot be compared: the first, line 2, '##.banner', \
+         has no domain\n"
     );
-    assert_eq!(run.stdout, b"ads.example\nx.ads.example\nADS.EXAMPLE.\n");
-    dir.write("wrong", "http://a/\n");
+    assert_eq!(run.stdout, b"ads.example\nADS.EXAMPLE.\n");
+    dir.write("wrong", "# x\n/banner/\n");
     dir.run("screen --domain --list wrong names")
-        .complains("list 'wrong' has no domains: line 1 is 'http://a/'");
+        .complains("nothing in list 'wrong' can be compared: line 2, '/banner/', has no domain");
 }
 
 #[test]
 fn addresses_in_networks() {
     let dir = Dir::with("list", "192.0.2.0/24 ; SBL1\n2001:db8::/32\n# x\n198.51.100.7\n");
-    let log =
-        "192.0.2.9 GET /\n192.0.3.1 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n- GET /\n";
+    let log = "192.0.2.9 GET /\n192.0.3.1 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n";
     dir.write("log", log);
     dir.shell("$MALKOHA screen --cidr -k 1 -t ' ' --list list log")
         .prints("192.0.2.9 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n");
     dir.write("wrong", "ads.example\n");
-    dir.run("screen --cidr --list wrong log")
-        .complains("list 'wrong' has no networks: line 1 is 'ads.example'");
+    dir.run("screen --cidr --list wrong log").complains(
+        "nothing in list 'wrong' can be compared: line 1, 'ads.example', has no address or network",
+    );
 }
 
 /// Columns by the names in the first line of each file, wherever they are in it.
@@ -124,7 +127,7 @@ fn columns_have_names() {
         .prints("email,name,age\na@x,Ann,3\na@x,Al,5\n");
     dir.run("screen -v -m 1 --csv -k email -f emails other.csv some.csv some.csv")
         .prints_and_tells(
-            "\u{feff}name,email\r\nb@x,Bob,4\nb@x,Bob,4\n",
+            "name,email\r\nb@x,Bob,4\nb@x,Bob,4\n",
             "malkoha: the header that is printed is 'name,email', but a file has 'email,name,age'\n",
         );
     // In front of it there is nothing, and it is counted nowhere.
@@ -148,8 +151,7 @@ fn columns_have_names() {
     dir.run("uniq --csv -c -k email some.csv").prints("      2 a@x,Ann,3\n      1 b@x,Bob,4\n");
     dir.run("build -q --csv -k email -o f.mlk some.csv other.csv").prints("");
     assert_eq!(dir.run("info --json f.mlk").json()["keys"], 3);
-    dir.run("check --csv -k email f.mlk other.csv")
-        .prints("\u{feff}name,email\r\nCid,a@x\r\nDan,d@x\r\n");
+    dir.run("check --csv -k email f.mlk other.csv").prints("name,email\r\nCid,a@x\r\nDan,d@x\r\n");
     dir.run("count --csv -k email f.mlk some.csv")
         .prints("1\ta@x,Ann,3\n1\tb@x,Bob,4\n1\ta@x,Al,5\n");
     dir.run("new -q --csv -k name n.mlk some.csv").prints(format!("{first}a@x,Al,5\n"));

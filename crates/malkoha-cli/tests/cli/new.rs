@@ -57,8 +57,10 @@ fn what_nobody_read_stays_new() {
 #[test]
 fn each_line_is_printed_once_whoever_runs_at_the_same_time() {
     let dir = Dir::new();
-    dir.shell("for i in {1..20}; do seq $i 100 | $MALKOHA new -q f.mlk & done | sort -n; wait")
-        .prints((1..=100).map(|n| format!("{n}\n")).collect::<String>());
+    dir.shell(
+        "for i in {1..20}; do seq $i 100 | $MALKOHA new -q --wait f.mlk & done | sort -n; wait",
+    )
+    .prints((1..=100).map(|n| format!("{n}\n")).collect::<String>());
     assert_eq!(dir.names(), ["f.mlk"]);
 }
 

@@ -17,10 +17,10 @@ use crate::arguments::{self, InputArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
 use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
-use crate::keys::KeyArgs;
+use crate::output::print_record;
 use crate::output::{Overwrite, refuse_both, replace};
 use crate::progress::Progress;
-use crate::screen::print_record;
+use crate::records::KeyArgs;
 use crate::time::Now;
 
 const AFTER_HELP: &str = "\
@@ -194,21 +194,20 @@ fn build<T: Table, C: Lines>(arguments: &Arguments) -> Result<Outcome>
 where
     Filter<T, C>: Built<C::Item>,
 {
-    let inputs = arguments.keys.of(arguments.input.inputs()).all_needed();
-    refuse_to_overwrite_input(arguments, &inputs)?;
+    let side = arguments.input.side(&arguments.keys)?.all_needed();
+    refuse_to_overwrite_input(arguments, &side.inputs)?;
     let hasher = arguments.hash.hasher()?;
     // Impossible options fail before the input is read.
     Filter::<T, C>::plan(arguments, hasher)?;
 
-    let progress = Progress::new("Reading", inputs.total_bytes(), arguments.input.quiet);
+    let progress = Progress::new("Reading", side.inputs.total_bytes(), arguments.input.quiet);
     let how = Reducing {
-        keys: arguments.keys.keys()?,
         hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
         copies: arguments.copies,
     };
     let threads = arguments.threads.threads();
-    let items = Items::read(&inputs, how, threads, &progress)?;
+    let items = Items::read(&side, how, threads, &progress)?;
     drop(progress);
 
     let filter = Filter::<T, C>::of(arguments, hasher, &items, threads)?;

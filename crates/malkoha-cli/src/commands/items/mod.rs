@@ -1,13 +1,10 @@
 //! Reducing lines to hashes, or to pairs of hash and value, each once.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use malkoha::KeyHasher;
 
-use crate::filter::{Item, WrongLine};
-use crate::input::{Block, Inputs, name, split};
-use crate::keys::Keys;
+use crate::filter::Item;
+use crate::input::{Block, Inputs, Side, name};
 use crate::pipeline::{Sink, both, in_order};
 use crate::progress::Progress;
 
@@ -33,8 +30,6 @@ pub(super) struct Items<T> {
 /// How lines are reduced.
 #[derive(Clone, Debug)]
 pub(super) struct Reducing {
-    /// From lines to keys, or to keys and values with a tab between them.
-    pub(super) keys: Keys,
     pub(super) hasher: KeyHasher,
     /// Bits of a value, at most.
     pub(super) value_bits: u32,
@@ -43,41 +38,22 @@ pub(super) struct Reducing {
 }
 
 impl<T: Item> Items<T> {
-    /// Reduces all lines of the input. Unless copies are wanted, equal lines count once. They are
+    /// Reduces all records of the input to their keys, or to keys and values with a tab between them. Unless copies are wanted, equal lines count once. They are
     /// recognised by equal hashes: two different lines have the same 64 bits in one of n^2 / 2^65
     /// lists.
     ///
     /// The items are then sorted, or in sorted runs, so that the table is filled from one end to
     /// the other.
     pub(super) fn read(
-        inputs: &Inputs,
+        side: &Side,
         how: Reducing,
         threads: usize,
         progress: &Progress,
     ) -> Result<Self> {
-        let Reducing { keys, hasher, value_bits, copies } = how;
-        let separator = inputs.separator();
-        let work = move |block: &Block, made: &mut Reduced<T>| {
-            (made.file, made.has_header) = (block.file(), block.header().is_some());
-            let keys = keys.of_block(block)?;
-            split(block.lines(), separator, |batch| {
-                keys.with(batch, |keys| {
-                    made.extend(keys.iter().map(|key| T::of(key, hasher, value_bits)));
-                    Ok(())
-                })
-            })
-        };
-        let all = All {
-            items: Vec::new(),
-            runs: None,
-            copies,
-            threads,
-            lines: 0,
-            paths: inputs.paths().to_vec(),
-            file: 0,
-            line: 0,
-        };
-        let mut all = in_order(inputs, progress, threads, work, all)?;
+        let copies = how.copies;
+        let (inputs, work) = reducing(side, how);
+        let all = All { items: Vec::new(), runs: None, copies, threads, lines: 0 };
+        let mut all = in_order(&inputs, progress, threads, work, all)?;
         all.sort();
         if let Some(runs) = &mut all.runs {
             runs.push(&all.items)?;
@@ -114,35 +90,42 @@ impl<T: Item> Items<T> {
     }
 }
 
+/// The work of reducing blocks of a side, and its inputs.
+pub(super) fn reducing<T: Item>(
+    Side { inputs, keys }: &Side,
+    Reducing { hasher, value_bits, .. }: Reducing,
+) -> (Inputs, impl Fn(&Block, &mut Reduced<T>) -> Result<()> + Send + Sync + use<T>) {
+    let inputs = inputs.clone().numbered(T::WORDS > 1 || !keys.are_lines());
+    let (keys, names) = (keys.clone(), inputs.clone());
+    let work = move |block: &Block, made: &mut Reduced<T>| {
+        keys.read(block.source(), |batch| {
+            made.items.reserve(batch.len());
+            for (i, key) in batch.keys.iter().enumerate() {
+                match T::of(key, hasher, value_bits) {
+                    _ if !batch.unfit.is_empty() && batch.unfit.contains(&i) => {}
+                    Ok(item) => made.items.push(item),
+                    Err(wrong) => {
+                        let file = name(&names.paths()[block.file()]);
+                        bail!("line {} of {file} {wrong}", batch.line(i));
+                    }
+                }
+            }
+            made.lines += batch.len() as u64;
+            Ok(())
+        })
+    };
+    (inputs, work)
+}
+
 /// The items of a block.
-struct Reduced<T> {
-    file: usize,
-    /// The first line of the file is not one of `items`.
-    has_header: bool,
-    items: Vec<T>,
-    /// The line after those of `items`, which ended it.
-    wrong: Option<WrongLine>,
+pub(super) struct Reduced<T> {
+    pub(super) items: Vec<T>,
+    pub(super) lines: u64,
 }
 
 impl<T> Default for Reduced<T> {
     fn default() -> Self {
-        Self { file: 0, has_header: false, items: Vec::new(), wrong: None }
-    }
-}
-
-impl<T> Reduced<T> {
-    /// Adds items, up to the first line that is not one.
-    fn extend(&mut self, items: impl ExactSizeIterator<Item = Result<T, WrongLine>>) {
-        if self.wrong.is_some() {
-            return;
-        }
-        self.items.reserve(items.len());
-        for item in items {
-            match item {
-                Ok(item) => self.items.push(item),
-                Err(wrong) => return self.wrong = Some(wrong),
-            }
-        }
+        Self { items: Vec::new(), lines: 0 }
     }
 }
 
@@ -154,25 +137,13 @@ struct All<T> {
     copies: bool,
     threads: usize,
     lines: u64,
-    paths: Vec<PathBuf>,
-    /// The number of the file that is being read, and of items that it had so far.
-    file: usize,
-    line: u64,
 }
 
 impl<T: Item> Sink for All<T> {
     type Made = Reduced<T>;
 
     fn take(&mut self, made: &mut Reduced<T>) -> Result<()> {
-        if made.file != self.file {
-            (self.file, self.line) = (made.file, 0);
-        }
-        self.line += made.items.len() as u64;
-        if let Some(wrong) = &made.wrong {
-            let line = self.line + 1 + u64::from(made.has_header);
-            bail!("line {line} of {} {wrong}", name(&self.paths[self.file]));
-        }
-        self.lines += made.items.len() as u64;
+        self.lines += std::mem::take(&mut made.lines);
         if self.items.len() + made.items.len() > IN_MEMORY {
             self.make_room()?;
         }
@@ -209,7 +180,7 @@ const MIN_ITEMS_A_THREAD: usize = 1 << 15;
 
 /// Sorts on up to `threads` threads: each takes those that belong between two of them. The standard
 /// library's sort is so much faster than rayon's that a pool would take a quarter longer.
-fn sort<T: Item>(items: &mut [T], threads: usize) {
+pub(super) fn sort<T: Item>(items: &mut [T], threads: usize) {
     let threads = threads.min(items.len() / MIN_ITEMS_A_THREAD);
     if threads < 2 {
         return items.sort_unstable();

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::arguments;
 use crate::failure::Outcome;
-use crate::screen::print_record;
+use crate::output::print_record;
 use rows::{Row, rows};
 
 const AFTER_HELP: &str = "\

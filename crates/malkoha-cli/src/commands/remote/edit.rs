@@ -8,9 +8,9 @@ use serde_json::json;
 use super::{Place, Writing, for_each_batch};
 use crate::arguments::{InputArgs, count};
 use crate::failure::{Outcome, tell};
+use crate::output::print_record;
 use crate::progress::Progress;
 use crate::remote::{Changes, Shape, Shards};
-use crate::screen::print_record;
 
 const AFTER_ADD: &str = "\
 A line is added as often as it occurs. If the reply to a batch is lost, the

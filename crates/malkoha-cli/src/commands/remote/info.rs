@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::Place;
 use crate::failure::Outcome;
+use crate::output::print_record;
 use crate::remote::Sums;
-use crate::screen::print_record;
 
 /// Print the totals of all shards
 #[derive(Args, Debug)]

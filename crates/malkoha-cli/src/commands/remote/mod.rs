@@ -12,8 +12,9 @@ use clap::{Args, Subcommand, value_parser};
 
 use crate::arguments::InputArgs;
 use crate::failure::Outcome;
-use crate::input::{Block, split};
+use crate::input::Block;
 use crate::progress::Progress;
+use crate::records::split;
 use crate::remote::{Cluster, Policy, Shards};
 
 const AFTER_HELP: &str = "\
@@ -128,7 +129,7 @@ fn for_each_batch(
     };
     let (mut blocks, mut block) = (input.inputs().all_needed().blocks(progress), Block::default());
     while blocks.next(&mut block)? {
-        split(block.lines(), input.separator(), |batch| {
+        split(block.source().text, input.separator(), |batch| {
             for line in batch {
                 bytes.extend_from_slice(line);
                 ends.push(bytes.len());

@@ -10,7 +10,7 @@ use malkoha_store::{Durability, MAX_VALUE, Options, Store};
 use serde_json::json;
 
 use crate::failure::{Outcome, tell};
-use crate::screen::print_record;
+use crate::output::print_record;
 
 /// Bytes of a key.
 const KEY: usize = 20;

@@ -15,7 +15,7 @@ use super::bytes::escaped;
 use super::names::{Selection, name_of, normal, path_of, select};
 use super::restore::Target;
 use crate::failure::{Outcome, tell};
-use crate::screen::print_record;
+use crate::output::print_record;
 
 /// Restore files byte for byte, and check their hashes
 #[derive(Args, Debug)]

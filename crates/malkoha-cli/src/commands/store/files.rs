@@ -14,8 +14,8 @@ use super::Place;
 use super::bytes::escaped;
 use super::names::{name_of, select};
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::output::print_record;
 use crate::output::{LineWriter, field, with_fields};
-use crate::screen::print_record;
 
 /// List the files in a store
 #[derive(Args, Debug)]

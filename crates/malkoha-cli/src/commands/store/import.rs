@@ -14,8 +14,8 @@ use super::names::is_cut;
 use super::tree::{Found, Tree, cannot_open};
 use super::{Packing, Place};
 use crate::failure::{Outcome, tell, warn};
+use crate::output::print_record;
 use crate::progress::Progress;
-use crate::screen::print_record;
 
 /// Store files and whole directories; equal parts take space only once
 #[derive(Args, Debug)]

@@ -12,8 +12,8 @@ use super::bytes::KeyArgs;
 use super::upkeep::{Gone, known_damage};
 use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::output::print_record;
 use crate::output::{LineWriter, field, with_fields};
-use crate::screen::print_record;
 
 /// Set the value of a key; exit code 1 if a condition does not hold
 #[derive(Args, Debug)]

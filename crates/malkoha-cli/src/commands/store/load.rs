@@ -11,7 +11,7 @@ use serde_json::json;
 use super::bytes::{TableArg, from_hex};
 use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
-use crate::screen::print_record;
+use crate::output::print_record;
 
 /// Bytes of pairs that are written together.
 const BATCH_BYTES: usize = 1 << 20;

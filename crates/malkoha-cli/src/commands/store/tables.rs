@@ -7,7 +7,7 @@ use serde_json::json;
 use super::bytes::escaped;
 use super::{Place, print_line};
 use crate::failure::Outcome;
-use crate::screen::print_record;
+use crate::output::print_record;
 
 /// List the tables of a store, or remove one; exit code 1 if there is none
 #[derive(Args, Debug)]

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::bytes::escaped;
 use super::{Place, print_line};
 use crate::failure::{Outcome, tell};
+use crate::output::print_record;
 use crate::output::{field, with_fields};
-use crate::screen::print_record;
 
 /// Print sizes
 #[derive(Args, Debug)]

@@ -13,9 +13,10 @@ use clap::Args;
 
 use crate::arguments::InputArgs;
 use crate::failure::Outcome;
-use crate::input::{Block, split};
+use crate::input::Block;
+use crate::output::print_record;
 use crate::progress::Progress;
-use crate::screen::print_record;
+use crate::records::split;
 use moves::{Shape, Step, Table};
 
 /// The most lines: nobody would read a longer text or look at a larger picture.
@@ -78,7 +79,7 @@ fn lines(arguments: &Arguments) -> Result<Vec<Vec<u8>>> {
     let (mut blocks, mut block) = (inputs.blocks(&Progress::hidden()), Block::default());
     let (mut seen, mut lines) = (HashSet::new(), Vec::new());
     while blocks.next(&mut block)? {
-        split(block.lines(), inputs.separator(), |batch| {
+        split(block.source().text, inputs.separator(), |batch| {
             for &line in batch {
                 if seen.insert(line.to_vec()) {
                     lines.push(line.to_vec());

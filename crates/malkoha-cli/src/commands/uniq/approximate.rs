@@ -5,12 +5,13 @@ use malkoha::GrowableCuckooFilter;
 
 use super::{Arguments, DEFAULT_FPR, Stats};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{Block, Hashed, Inputs};
+use crate::input::{Block, Side};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::records::Hashed;
 
-pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -> Result<Stats> {
+pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Result<Stats> {
     let builder = GrowableCuckooFilter::builder()
         .capacity(arguments.capacity)
         .fpr(arguments.fpr.unwrap_or(DEFAULT_FPR))
@@ -19,17 +20,15 @@ pub(super) fn run(arguments: &Arguments, inputs: &Inputs, progress: &Progress) -
         Some(factor) => builder.growth(factor).build()?,
         None => builder.build()?,
     };
-    let (hasher, separator) = (seen.hasher(), inputs.separator());
-    let out = LineWriter::stdout(separator, arguments.print.line_buffered)?;
+    let hasher = seen.hasher();
+    let out = LineWriter::stdout(side.separator(), arguments.print.line_buffered)?;
     let uniq =
         Uniq { seen, new: Vec::new(), repeated: arguments.repeated, out, lines: 0, printed: 0 };
-    let keys = arguments.keys.keys()?;
-    let work = move |block: &Block, hashed: &mut Hashed| {
-        hashed.fill(block.lines(), separator, &*keys.of_block(block)?, hasher)
-    };
+    let Side { inputs, keys } = side;
+    let work = move |block: &Block, hashed: &mut Hashed| hashed.fill(block.source(), &keys, hasher);
     let threads = arguments.threads.threads();
     let Uniq { seen, mut out, lines, printed, .. } =
-        in_order(inputs, progress, threads, work, uniq)?;
+        in_order(&inputs, progress, threads, work, uniq)?;
     out.finish().context(CANNOT_WRITE)?;
     Ok(Stats {
         lines,
@@ -62,11 +61,13 @@ impl Sink for Uniq {
         self.new.resize(block.hashes.len(), false);
         let inserted = self.seen.insert_unique_hashes(&block.hashes, &mut self.new);
         inserted.map_err(|refusal| refusal.error)?;
-        for (line, _) in block.lines().zip(&self.new).filter(|&(_, &new)| new != self.repeated) {
-            self.printed += 1;
-            self.out.write(line).context(CANNOT_WRITE)?;
+        for (line, fit) in block.records() {
+            if fit.is_none_or(|i| self.new[i]) != self.repeated {
+                self.printed += 1;
+                self.out.write(line).context(CANNOT_WRITE)?;
+            }
         }
-        self.lines += block.hashes.len() as u64;
+        self.lines += block.len() as u64;
         block.clear();
         self.out.end_batch().context(CANNOT_WRITE)
     }

@@ -104,7 +104,7 @@ pub(super) fn print(
             let mut first: BinaryHeap<_> =
                 (0..parts.len()).filter_map(|part| place(part, 0)).collect();
             while let Some(Reverse((at, part))) = first.pop() {
-                each(texts.line_at(at), parts[part].counts[next[part]])?;
+                each(texts.record_at(at), parts[part].counts[next[part]])?;
                 next[part] += 1;
                 first.extend(place(part, next[part]));
             }

@@ -11,19 +11,19 @@ use super::distinct::{Distinct, Outlook};
 use super::shards::Shards;
 use super::{Arguments, Stats};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{Block, Inputs, Texts, split};
-use crate::keys::Keys;
+use crate::input::{Block, Side, Texts};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::records::Keys;
 
 /// Longer files are not read beforehand to count their lines: they may not stay in memory.
 const MOST_COUNTED: u64 = 1 << 32;
 
-pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) -> Result<Stats> {
-    let keys = arguments.keys.keys()?;
-    // Where only keys are equal, lines cannot be compared.
-    let texts = if keys.are_lines() { Texts::of(&inputs).map(Arc::new) } else { None };
+pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Result<Stats> {
+    // Where only keys are equal, records cannot be compared.
+    let texts = if side.keys.are_lines() { Texts::of(&side)?.map(Arc::new) } else { None };
+    let Side { inputs, keys } = side;
     let inputs = match &texts {
         // Lines that are appended meanwhile are not mapped, so they cannot be compared.
         Some(texts) => inputs.up_to(texts.lengths()),
@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &Arguments, inputs: Inputs, progress: &Progress) ->
 fn parts(arguments: &Arguments, texts: Option<&Texts>, threads: usize) -> Result<Vec<Part>> {
     let count = Shards::<Part>::count(threads);
     let lines = |texts: &Texts| {
-        if texts.len() <= MOST_COUNTED { texts.count_lines() } else { texts.len() }
+        if texts.len() <= MOST_COUNTED { texts.most_records() } else { texts.len() }
     };
     let outlook = texts.map(|texts| Outlook { lines: lines(texts), bytes: texts.len() });
     let capacity = outlook.map_or(u64::MAX, |all| all.lines).min(arguments.capacity);
@@ -199,23 +199,27 @@ impl Worker {
         hashes.clear();
         witnesses.clear();
         let (first, second) = self.hashers;
-        let keys = self.keys.of_block(block)?;
         let texts = self.texts.as_ref();
         let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
-        split(block.lines(), self.separator, |batch| {
-            lines.extend_from_slice(batch);
-            keys.with(batch, |keys| {
-                hashes.extend(keys.iter().map(|key| first.hash_bytes(key)));
-                match &mut place {
-                    Some(place) => witnesses.extend(batch.iter().map(|line| {
-                        let start = *place;
-                        *place += line.len() as u64 + 1;
-                        start
-                    })),
-                    None => witnesses.extend(keys.iter().map(|key| second.hash_bytes(key))),
-                }
-                Ok(())
-            })
+        self.keys.read(block.source(), |batch| {
+            let before = hashes.len();
+            lines.extend_from_slice(batch.records);
+            hashes.extend(batch.keys.iter().map(|key| first.hash_bytes(key)));
+            match &mut place {
+                Some(place) => witnesses.extend(batch.records.iter().map(|line| {
+                    let start = *place;
+                    *place += line.len() as u64 + 1;
+                    start
+                })),
+                None => witnesses.extend(batch.keys.iter().map(|key| second.hash_bytes(key))),
+            }
+            for i in batch.unfit.iter().map(|i| before + i) {
+                // It equals no other, as its number does.
+                let number = [block.number().to_le_bytes(), (i as u64).to_le_bytes()].concat();
+                (hashes[i], witnesses[i]) =
+                    (first.hash_bytes(&number), !second.hash_bytes(&number));
+            }
+            Ok(())
         })
     }
 

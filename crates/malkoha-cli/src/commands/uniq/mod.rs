@@ -15,8 +15,8 @@ use serde_json::json;
 use super::window::WindowArgs;
 use crate::arguments::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
-use crate::keys::KeyArgs;
 use crate::progress::Progress;
+use crate::records::KeyArgs;
 
 /// The default rate of fingerprints.
 const DEFAULT_FPR: f64 = 1e-6;
@@ -139,14 +139,15 @@ struct Stats {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let inputs = arguments.keys.of(arguments.input.inputs());
-    let progress = Progress::beside_lines("Reading", inputs.total_bytes(), arguments.input.quiet);
+    let side = arguments.input.side(&arguments.keys)?;
+    let total = side.inputs.total_bytes();
+    let progress = Progress::beside_lines("Reading", total, arguments.input.quiet);
     let stats = if let Some(within) = arguments.window.within {
-        within::run(arguments, within, &inputs, &progress)?
+        within::run(arguments, within, &side, &progress)?
     } else if arguments.approximate {
-        approximate::run(arguments, &inputs, &progress)?
+        approximate::run(arguments, side, &progress)?
     } else {
-        exact::run(arguments, inputs, &progress)?
+        exact::run(arguments, side, &progress)?
     };
     drop(progress);
     arguments.report(&stats);

@@ -4,14 +4,14 @@ use anyhow::Result;
 use malkoha::GrowableExpiringCuckooFilter;
 
 use super::{Arguments, DEFAULT_FPR, Stats};
-use crate::input::Inputs;
+use crate::input::Side;
 use crate::output::LineWriter;
 use crate::progress::Progress;
 
 pub(super) fn run(
     arguments: &Arguments,
     within: u64,
-    inputs: &Inputs,
+    side: &Side,
     progress: &Progress,
 ) -> Result<Stats> {
     let seen = GrowableExpiringCuckooFilter::builder()
@@ -20,11 +20,12 @@ pub(super) fn run(
         .expire_after(within)
         .with_hasher(arguments.seed.hasher())
         .build()?;
-    let out = LineWriter::stdout(inputs.separator(), arguments.print.line_buffered)?;
+    let out = LineWriter::stdout(side.separator(), arguments.print.line_buffered)?;
     let printed = arguments.window.print(
         seen,
-        (inputs, &arguments.keys),
+        (side, &arguments.keys),
         (out, arguments.repeated),
+        None,
         arguments.threads.threads(),
         progress,
     )?;

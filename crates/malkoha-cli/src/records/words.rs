@@ -2,16 +2,16 @@
 //! the results are useless, but well defined.
 
 /// Bytes of a word.
-pub(super) const CHUNK: usize = 8;
+pub(crate) const CHUNK: usize = 8;
 
 const ONES: u64 = u64::MAX / 255;
 
 /// The highest bit of each byte, which words of ASCII lack.
-pub(super) const HIGH: u64 = ONES << 7;
+pub(crate) const HIGH: u64 = ONES << 7;
 
 /// The eight bytes of a text before `end`, or fewer behind zeros.
 #[inline(always)]
-pub(super) fn word_before(text: &[u8], end: usize) -> u64 {
+pub(crate) fn word_before(text: &[u8], end: usize) -> u64 {
     if let Some(last) = text[..end].last_chunk::<CHUNK>() {
         return u64::from_le_bytes(*last);
     }
@@ -36,13 +36,13 @@ fn between(word: u64, first: u8, last: u8) -> u64 {
 
 /// The highest bit of each byte that is this one.
 #[inline(always)]
-pub(super) fn equal(word: u64, byte: u8) -> u64 {
+pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     !above(word ^ (ONES * u64::from(byte)), 0) & HIGH
 }
 
 /// Letters in lower case.
 #[inline(always)]
-pub(super) fn lower(word: u64) -> u64 {
+pub(crate) fn lower(word: u64) -> u64 {
     word | (between(word, b'A', b'Z') >> 2)
 }
 
@@ -62,14 +62,14 @@ fn all(text: &[u8], mut each: impl FnMut(usize, u64) -> bool) -> bool {
 
 /// Whether a text is equal to another that is ASCII and in lower case.
 #[inline]
-pub(super) fn is_lowered(text: &[u8], lowered: &[u8]) -> bool {
+pub(crate) fn is_lowered(text: &[u8], lowered: &[u8]) -> bool {
     text.len() == lowered.len()
         && all(text, |end, _| lower(word_before(text, end)) == word_before(lowered, end))
 }
 
 /// Whether a text has nothing but ASCII letters, digits, and `-`, `.` and `_`.
 #[inline]
-pub(super) fn is_name(text: &[u8]) -> bool {
+pub(crate) fn is_name(text: &[u8]) -> bool {
     all(text, |end, wanted| {
         let word = lower(word_before(text, end));
         let are_in = between(word, b'a', b'z')

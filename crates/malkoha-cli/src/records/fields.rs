@@ -13,6 +13,14 @@ pub(super) enum Called {
     Names(Vec<String>),
 }
 
+/// What lies between fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delimiter {
+    Byte(u8),
+    /// Spaces and tabs, however many. Those around the line part nothing.
+    Blanks,
+}
+
 /// Parses numbers, or else names with commas between them.
 pub(super) fn called(text: &str) -> Result<Called, String> {
     let has_names =
@@ -23,9 +31,12 @@ pub(super) fn called(text: &str) -> Result<Called, String> {
     parse(text).map(Called::Numbers)
 }
 
+/// The numbers that select fields without names.
+pub(super) const NUMBERS: &str = "write numbers of fields, from 1, as 2 or 1,3 or 2-4 or 3-";
+
 /// Parses `2`, `1,3` or `2-4,7-`.
 pub(super) fn parse(text: &str) -> Result<Fields, String> {
-    let wrong = || "write numbers of fields, from 1, as 2 or 1,3 or 2-4 or 3-".to_owned();
+    let wrong = || NUMBERS.to_owned();
     let number = |digits: &str| match digits.parse::<usize>() {
         Ok(number) if number > 0 && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             Ok(number - 1)
@@ -43,29 +54,51 @@ pub(super) fn parse(text: &str) -> Result<Fields, String> {
     text.split(',').map(range).collect::<Result<_, _>>().map(Fields)
 }
 
-/// Parses one byte, or `\t`.
-pub(super) fn delimiter(text: &str) -> Result<u8, String> {
+/// Parses one byte, `\t`, or `blank`.
+pub(super) fn delimiter(text: &str) -> Result<Delimiter, String> {
     match text.as_bytes() {
-        b"\\t" => Ok(b'\t'),
-        &[byte] => Ok(byte),
-        _ => Err("write one character of one byte, or \\t".to_owned()),
+        b"\\t" => Ok(Delimiter::Byte(b'\t')),
+        b"blank" => Ok(Delimiter::Blanks),
+        &[byte] => Ok(Delimiter::Byte(byte)),
+        _ => Err("write one character of one byte, or \\t, or blank".to_owned()),
+    }
+}
+
+impl Delimiter {
+    /// The number of fields of a line, or 2 if it has more than one.
+    pub(super) fn count(self, line: &[u8]) -> usize {
+        match self {
+            Self::Byte(byte) => 1 + usize::from(memchr(byte, line).is_some()),
+            Self::Blanks => words(line).take(2).count(),
+        }
     }
 }
 
 impl Fields {
+    /// The first one alone.
+    pub(super) fn first() -> Self {
+        Self(vec![(0, 0)])
+    }
+
+    /// The number of the field, if it is one.
+    pub(super) fn one(&self) -> Option<usize> {
+        match self.0[..] {
+            [(wanted, last)] if wanted == last => Some(wanted),
+            _ => None,
+        }
+    }
+
     /// Appends the fields of a line; `false` if it lacks one.
-    pub(super) fn push(&self, line: &[u8], delimiter: u8, text: &mut Vec<u8>) -> bool {
-        let mut rest = Some(line);
-        let fields = std::iter::from_fn(|| {
-            let line = rest?;
-            let end = memchr(delimiter, line);
-            rest = end.map(|end| &line[end + 1..]);
-            Some(end.map_or(line, |end| &line[..end]))
-        });
-        if let [(wanted, last)] = self.0[..]
-            && wanted == last
-        {
-            let field = { fields }.nth(wanted);
+    pub(super) fn push(&self, line: &[u8], delimiter: Delimiter, text: &mut Vec<u8>) -> bool {
+        match delimiter {
+            Delimiter::Byte(delimiter) => self.take(parts(line, delimiter), text),
+            Delimiter::Blanks => self.take(words(line), text),
+        }
+    }
+
+    fn take<'a>(&self, mut fields: impl Iterator<Item = &'a [u8]>, text: &mut Vec<u8>) -> bool {
+        if let Some(wanted) = self.one() {
+            let field = fields.nth(wanted);
             text.extend_from_slice(field.unwrap_or(b""));
             return field.is_some();
         }
@@ -98,6 +131,26 @@ impl Fields {
     }
 }
 
+/// What lies between delimiters.
+fn parts(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let end = memchr(delimiter, line);
+        rest = end.map(|end| &line[end + 1..]);
+        Some(end.map_or(line, |end| &line[..end]))
+    })
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// What lies between blanks.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(is_blank).filter(|word| !word.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +162,9 @@ mod tests {
         for text in ["", "0", "a", "1,", "3-2", "-2", "+1", "1--2"] {
             assert!(parse(text).is_err(), "{text}");
         }
-        assert_eq!((delimiter(";"), delimiter("\\t")), (Ok(b';'), Ok(b'\t')));
+        let (semicolon, tab) = (Delimiter::Byte(b';'), Delimiter::Byte(b'\t'));
+        assert_eq!((delimiter(";"), delimiter("\\t")), (Ok(semicolon), Ok(tab)));
+        assert_eq!(delimiter("blank"), Ok(Delimiter::Blanks));
         assert!(delimiter("ab").is_err() && delimiter("\u{e9}").is_err() && delimiter("").is_err());
     }
 }

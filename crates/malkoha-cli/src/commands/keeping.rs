@@ -1,0 +1,154 @@
+//! Filter files that are changed while input is read: saved at the end, from time to time, and
+//! before a signal ends the process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use malkoha::tables::Lookup;
+use malkoha::{Content, Filter};
+use parking_lot::{Condvar, Mutex};
+
+use crate::failure;
+use crate::output::{Overwrite, replace_locked};
+use crate::pipeline::Sink;
+use crate::time;
+
+/// Options of commands that change filter files.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct KeepArgs {
+    /// Save FILTER that often while input comes, if it has changed
+    #[arg(long, value_name = "TIME", value_parser = time::duration, default_value = "10s")]
+    save_every: u64,
+
+    /// If another process changes FILTER, wait until it has ended
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+/// The file that a filter is saved to.
+pub(crate) struct Saving {
+    path: PathBuf,
+    /// The filter has changed since it was saved.
+    pub(crate) changed: bool,
+    written: Arc<AtomicBool>,
+    /// No other process can change what was written.
+    lock: Option<File>,
+}
+
+impl Saving {
+    pub(crate) fn to(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), changed: false, written: Arc::default(), lock: None }
+    }
+
+    /// Tells in what state an error leaves the file.
+    pub(crate) fn state(&self) -> impl Fn() -> &'static str + use<> {
+        let written = Arc::clone(&self.written);
+        move || {
+            if written.load(Ordering::Relaxed) { "as it was saved last" } else { "unchanged" }
+        }
+    }
+
+    /// Saves the filter, if it has changed.
+    pub(crate) fn save<T: Lookup, C: Content>(&mut self, filter: &Filter<T, C>) -> Result<()> {
+        if self.changed {
+            self.lock = replace_locked(&self.path, Overwrite::Filters, filter)?;
+            self.written.store(true, Ordering::Relaxed);
+            self.changed = false;
+        }
+        Ok(())
+    }
+}
+
+/// A sink that changes a filter.
+pub(crate) trait Save: Sink {
+    /// Prints all that was found, and only then saves the filter.
+    fn save(&mut self) -> Result<()>;
+}
+
+/// A sink whose filter is saved meanwhile.
+pub(crate) struct Kept<S: Save>(Arc<Shared<S>>);
+
+/// Bytes of the stack of a thread that saves.
+const STACK: usize = 1 << 18;
+
+struct Shared<S> {
+    /// None when it has ended.
+    sink: Mutex<Option<S>>,
+    ended: Condvar,
+}
+
+impl<S: Save> Kept<S> {
+    pub(crate) fn new(sink: S, keep: &KeepArgs) -> Result<Self> {
+        let shared = Arc::new(Shared { sink: Mutex::new(Some(sink)), ended: Condvar::new() });
+        let (saved, every) = (Arc::clone(&shared), Duration::from_millis(keep.save_every));
+        let thread = || thread::Builder::new().stack_size(STACK);
+        thread().spawn(move || saved.save_every(every))?;
+        #[cfg(unix)]
+        {
+            use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+            let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+            let saved = Arc::clone(&shared);
+            thread().spawn(move || {
+                for signal in signals.forever() {
+                    saved.save();
+                    // Ends the process, as if the signal had not been caught.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+            })?;
+        }
+        Ok(Self(shared))
+    }
+
+    /// The sink, which is not saved any more.
+    pub(crate) fn end(self) -> Option<S> {
+        self.0.sink.lock().take()
+    }
+}
+
+impl<S: Save> Drop for Kept<S> {
+    fn drop(&mut self) {
+        *self.0.sink.lock() = None;
+        self.0.ended.notify_all();
+    }
+}
+
+impl<S: Save> Shared<S> {
+    fn save_every(&self, every: Duration) {
+        let mut sink = self.sink.lock();
+        while sink.is_some() {
+            if self.ended.wait_for(&mut sink, every).timed_out() {
+                save(sink.as_mut());
+            }
+        }
+    }
+
+    fn save(&self) {
+        save(self.sink.lock().as_mut());
+    }
+}
+
+/// Ends the process if it fails, because what is printed would never be remembered.
+fn save(sink: Option<&mut impl Save>) {
+    if let Some(Err(error)) = sink.map(Save::save) {
+        failure::end(&error);
+    }
+}
+
+impl<S: Save> Sink for Kept<S> {
+    type Made = S::Made;
+
+    fn head(&mut self, header: &[u8]) -> Result<()> {
+        self.0.sink.lock().as_mut().map_or(Ok(()), |sink| sink.head(header))
+    }
+
+    fn take(&mut self, made: &mut S::Made) -> Result<()> {
+        self.0.sink.lock().as_mut().map_or(Ok(()), |sink| sink.take(made))
+    }
+}

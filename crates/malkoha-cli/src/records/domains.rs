@@ -1,0 +1,417 @@
+//! Domains in lines, as people have them: names, URLs, and the syntaxes of resolvers and blockers.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use idna::AsciiDenyList;
+
+use super::words::is_name;
+
+/// What a name of a list stands for, as bits: for itself, for all below it, and what is excepted.
+pub(crate) const ITSELF: u8 = 1;
+pub(crate) const BELOW: u8 = 2;
+pub(crate) const NOT_ITSELF: u8 = 4;
+pub(crate) const NOT_BELOW: u8 = 8;
+/// Exceptions do not count.
+pub(crate) const IMPORTANT: u8 = 16;
+const ALL: u8 = ITSELF | BELOW;
+
+/// The same as an exception.
+pub(crate) fn excepted(reach: u8) -> u8 {
+    (reach & ALL) << 2
+}
+
+/// What a line has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Entries, all of which were passed on.
+    Entries,
+    /// A comment, or what a syntax needs before entries and behind them.
+    Nothing,
+    /// Something else.
+    Unknown,
+}
+
+/// A text without what may surround a name.
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii();
+    text.strip_suffix(b".").unwrap_or(text)
+}
+
+/// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
+/// `None` if it is not a name.
+pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let text = trimmed(text);
+    if !text.is_ascii() {
+        let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
+        let name = name.trim_end_matches('.').as_bytes();
+        return is_name(name).then(|| Cow::Owned(name.to_vec()));
+    }
+    if !text.iter().any(u8::is_ascii_alphanumeric) || !is_name(text) || is_address(text) {
+        return None;
+    }
+    let has_upper = text.iter().any(u8::is_ascii_uppercase);
+    Some(if has_upper { text.to_ascii_lowercase().into() } else { text.into() })
+}
+
+fn is_address(word: &[u8]) -> bool {
+    // No name ends with a number.
+    word.last().is_some_and(u8::is_ascii_hexdigit)
+        && str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
+}
+
+/// Calls `each` with the names in a line, and what each stands for.
+pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
+    let mut one = |name: &[u8], reach: u8| {
+        let (name, reach) = match name {
+            [b'*', b'.', name @ ..] => (name, reach & !ITSELF & !NOT_ITSELF),
+            [b'+', b'.', name @ ..] | [b'.', name @ ..] => (name, reach),
+            name => (name, reach),
+        };
+        let name = normal(name);
+        name.iter().for_each(|name| each(name, reach));
+        name.is_some()
+    };
+    let line = line.trim_ascii();
+    if is_nothing(line) {
+        return Line::Nothing;
+    }
+    // An item of YAML or JSON.
+    let item = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii();
+    let item = item.strip_suffix(b",").unwrap_or(item);
+    let line = match item {
+        [first @ (b'"' | b'\''), inner @ .., last] if first == last => inner,
+        item => item,
+    };
+    let mut all = true;
+    let found = match rule(line) {
+        Rule::One(name, reach) => one(name, reach),
+        Rule::Owned(name, reach) => one(name.as_bytes(), reach),
+        Rule::Many(names, reach) => {
+            // All of them, even if one is no name.
+            names.for_each(|name| all &= one(name, reach));
+            all
+        }
+        Rule::Local => return Line::Nothing,
+        Rule::Unknown => false,
+    };
+    if found { Line::Entries } else { Line::Unknown }
+}
+
+/// Whether a line is a comment, or what stands before and behind the entries of a file.
+fn is_nothing(line: &[u8]) -> bool {
+    let Some(first) = line.first() else { return true };
+    if b"#!;$[".contains(first) || line.starts_with(b"//") {
+        // Except rules that hide parts of pages.
+        return !line.starts_with(b"##") && !line.starts_with(b"#@#");
+    }
+    let mut words = words(line);
+    let first = words.next().unwrap_or(b"");
+    let is_of_zone = |word: &[u8]| matches!(word, b"SOA" | b"NS");
+    let frame: [&[u8]; 8] =
+        [b"server:", b"payload:", b"rules:", b"---", b"@", b"IN", b"NS", b"local"];
+    frame.contains(&first)
+        || words.take(3).any(is_of_zone)
+        || line.iter().all(|byte| b"{}[](); \t,0123456789".contains(byte))
+}
+
+enum Rule<'a> {
+    One(&'a [u8], u8),
+    Owned(String, u8),
+    Many(Box<dyn Iterator<Item = &'a [u8]> + 'a>, u8),
+    /// Names of the machine itself.
+    Local,
+    Unknown,
+}
+
+fn rule(line: &[u8]) -> Rule<'_> {
+    match line {
+        [b'@', b'@', rest @ ..] => {
+            return match blocker(rest) {
+                Rule::One(name, reach) => Rule::One(name, excepted(reach)),
+                other => other,
+            };
+        }
+        [b'|', ..] => return blocker(line),
+        [b'=', name @ ..] => return Rule::One(name, ITSELF),
+        _ => {}
+    }
+    if let Some(pattern) = line.strip_suffix(b"$").filter(|it| matches!(it[..], [b'^' | b'(', ..]))
+    {
+        return regex(pattern);
+    }
+    if let Some(at) = memchr::memmem::find(line, b"://") {
+        return host(&line[at + 3..]);
+    }
+    let mut words = words(line);
+    let Some(first) = words.next() else { return Rule::Unknown };
+    let second = words.next();
+    if is_address(first) {
+        let names = second.into_iter().chain(words).take_while(|word| !word.starts_with(b"#"));
+        let mut names = names.peekable();
+        if names.peek().is_none() {
+            return Rule::Unknown;
+        }
+        let mut names = names.filter(|name| !is_local(name)).peekable();
+        return match names.peek() {
+            Some(_) => Rule::Many(Box::new(names), ALL),
+            None => Rule::Local,
+        };
+    }
+    match (first, second) {
+        (b"local-zone:", Some(name)) => {
+            let is_open = words.next().is_some_and(|it| it.ends_with(b"transparent"));
+            return Rule::One(name, if is_open { excepted(ALL) } else { ALL });
+        }
+        (b"local-data:" | b"zone", Some(name)) => return Rule::One(name, ALL),
+        (b"address" | b"nameserver" | b"domain-rules", Some(rest)) => return paths(rest, b'-'),
+        (b"add" | b"/ip", _) => {
+            let name = words.chain(second).find_map(|word| word.strip_prefix(b"name="));
+            return name.map_or(Rule::Unknown, |name| Rule::One(name, ALL));
+        }
+        _ => {}
+    }
+    if let Some(at) = memchr::memchr(b'=', first) {
+        let (option, rest) = (&first[..at], &first[at + 1..]);
+        return match option {
+            b"address" | b"local" | b"ipset" | b"nftset" => paths(rest, b'\0'),
+            b"server" => paths(rest, b'#'),
+            _ => Rule::Unknown,
+        };
+    }
+    if let Some((kind, rest)) = split(line, b',') {
+        let name = split(rest, b',').map_or(rest, |(name, _)| name).trim_ascii();
+        return match kind.to_ascii_uppercase().as_slice() {
+            b"DOMAIN-SUFFIX" | b"HOST-SUFFIX" => Rule::One(name, ALL),
+            b"DOMAIN" | b"HOST" => Rule::One(name, ITSELF),
+            _ => Rule::Unknown,
+        };
+    }
+    if let Some((kind @ (b"domain" | b"full"), name)) = split(first, b':') {
+        let name = split(name, b':').map_or(name, |(name, _)| name);
+        return Rule::One(name, if kind == b"full" { ITSELF } else { ALL });
+    }
+    // A record of a zone: a name, perhaps a time and a class, a type, and what it leads to.
+    let mut rest = second.into_iter().chain(words);
+    let Some(second) = rest.next().filter(|word| !word.starts_with(b"#")) else {
+        return host(first.strip_suffix(b"^").unwrap_or(first));
+    };
+    let mut rest = [second].into_iter().chain(rest);
+    match rest.by_ref().take(3).find(|word| matches!(*word, b"CNAME" | b"A" | b"AAAA")) {
+        Some(_) => {
+            let passes = rest.next().is_some_and(|to| to.starts_with(b"rpz-passthru"));
+            Rule::One(first, if passes { excepted(ALL) } else { ALL })
+        }
+        None => Rule::Unknown,
+    }
+}
+
+/// A rule of an ad blocker, if it is for all requests to a name.
+fn blocker(rule: &[u8]) -> Rule<'_> {
+    let (name, reach) = match rule {
+        [b'|', b'|', name @ ..] => (name, ALL),
+        [b'|', name @ ..] if memchr::memmem::find(name, b"://").is_none() => (name, ITSELF),
+        rule => (rule.strip_prefix(b"|").unwrap_or(rule), ALL),
+    };
+    if let Some(at) = memchr::memmem::find(name, b"://") {
+        return host(name[at + 3..].strip_suffix(b"^").unwrap_or(&name[at + 3..]));
+    }
+    let end = memchr::memchr2(b'^', b'$', name).unwrap_or(name.len());
+    let rest = name[end..].strip_prefix(b"^").unwrap_or(&name[end..]);
+    match rest {
+        b"" | b"|" | b"$all" => Rule::One(&name[..end], reach),
+        b"$important" => Rule::One(&name[..end], reach | IMPORTANT),
+        _ => Rule::Unknown,
+    }
+}
+
+/// The names between slashes, as in `/a.example/b.example/#`; they are excepted if `open` follows.
+fn paths(text: &[u8], open: u8) -> Rule<'_> {
+    let Some(rest) = text.strip_prefix(b"/") else { return Rule::Unknown };
+    let Some(end) = memchr::memrchr(b'/', rest) else { return Rule::Unknown };
+    let reach = if rest[end + 1..] == [open] { excepted(ALL) } else { ALL };
+    Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)
+}
+
+/// The host of a URL without its scheme, or a name with a port.
+fn host(text: &[u8]) -> Rule<'_> {
+    let end = text.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(text.len());
+    let text = &text[..end];
+    let text = memchr::memrchr(b'@', text).map_or(text, |at| &text[at + 1..]);
+    let name = match split(text, b':') {
+        Some((name, port)) if port.iter().all(u8::is_ascii_digit) => name,
+        _ => text,
+    };
+    Rule::One(name, ALL)
+}
+
+/// A pattern for a name and those below it, or for a name, without its last `$`.
+fn regex(pattern: &[u8]) -> Rule<'_> {
+    let (name, reach) = match pattern {
+        [b'^', name @ ..] => (name, ITSELF),
+        _ => match pattern.strip_prefix(br"(\.|^)").or(pattern.strip_prefix(br"(^|\.)")) {
+            Some(name) => (name, ALL),
+            None => return Rule::Unknown,
+        },
+    };
+    let name = str::from_utf8(name).unwrap_or("*").replace(r"\.", "\0");
+    // A dot that is not escaped is any character, and so are other signs.
+    if name.contains('.') { Rule::Unknown } else { Rule::Owned(name.replace('\0', "."), reach) }
+}
+
+fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, text)?;
+    Some((&text[..place], &text[place + 1..]))
+}
+
+/// The words of a line, without quotes around them.
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'"');
+    words.filter(|word| !word.is_empty())
+}
+
+/// Names of the machine itself, with which hosts files begin.
+fn is_local(name: &[u8]) -> bool {
+    let names: [&[u8]; 6] = [
+        b"localhost",
+        b"localhost.localdomain",
+        b"local",
+        b"localdomain",
+        b"broadcasthost",
+        b"0.0.0.0",
+    ];
+    names.contains(&name) || name.starts_with(b"ip6-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> (Line, Vec<(String, u8)>) {
+        let mut all = Vec::new();
+        let read = domains(line.as_bytes(), |name, reach| {
+            all.push((String::from_utf8(name.to_vec()).unwrap(), reach));
+        });
+        (read, all)
+    }
+
+    #[test]
+    fn lines_as_people_have_them() {
+        for line in [
+            "ads.example",
+            "ADS.Example.",
+            "  ads.example\r",
+            ".ads.example",
+            "+.ads.example",
+            "  - '+.ads.example'",
+            "\"ads.example\",",
+            "||ads.example^",
+            "||ads.example^$all",
+            "||ads.example",
+            "ads.example^",
+            "0.0.0.0 ads.example # why",
+            "127.0.0.1\t   ads.example",
+            "::1 localhost ads.example",
+            "address=/ads.example/0.0.0.0",
+            "address=/ads.example/#",
+            "server=/ads.example/",
+            "local=/ads.example/",
+            "address /ads.example/#",
+            "domain-rules /ads.example/ -a #",
+            "local-zone: \"ads.example\" static",
+            "  local-zone: \"ads.example.\" always_null",
+            "local-data: \"ads.example A 0.0.0.0\"",
+            "ads.example CNAME .",
+            "ads.example. 300 IN CNAME .",
+            "ads.example A 0.0.0.0",
+            "domain:ads.example",
+            "domain:ads.example:@ads",
+            "DOMAIN-SUFFIX,ads.example",
+            "- DOMAIN-SUFFIX,ads.example,REJECT",
+            "host-suffix, ads.example, reject",
+            "zone \"ads.example\" { type master; file \"x\"; };",
+            "zone \"ads.example\" IN {type primary;};",
+            "/ip dns static add address=0.0.0.0 name=ads.example",
+            "add name=ads.example type=NXDOMAIN",
+            r"(\.|^)ads\.example$",
+            r"(^|\.)ads\.example$",
+            "https://ads.example/path?x",
+            "http://user:word@ads.example:8080",
+            "ads.example:443",
+            "|https://ads.example^",
+            "ads.example # ads",
+        ] {
+            assert_eq!(
+                read(line),
+                (Line::Entries, vec![("ads.example".to_owned(), ALL)]),
+                "{line}"
+            );
+        }
+        for (line, reach) in [
+            ("*.ads.example", BELOW),
+            ("||*.ads.example^", BELOW),
+            ("*.ads.example CNAME .", BELOW),
+            ("full:ads.example", ITSELF),
+            ("DOMAIN,ads.example,REJECT", ITSELF),
+            ("=ads.example", ITSELF),
+            ("|ads.example^", ITSELF),
+            (r"^ads\.example$", ITSELF),
+            ("||ads.example^$important", ALL | IMPORTANT),
+            ("@@||ads.example^", excepted(ALL)),
+            ("@@ads.example", excepted(ALL)),
+            ("@@|ads.example^|", NOT_ITSELF),
+            ("server=/ads.example/#", excepted(ALL)),
+            ("address /ads.example/-", excepted(ALL)),
+            ("local-zone: ads.example always_transparent", excepted(ALL)),
+            ("ads.example CNAME rpz-passthru.", excepted(ALL)),
+        ] {
+            let expected = vec![("ads.example".to_owned(), reach)];
+            assert_eq!(read(line), (Line::Entries, expected), "{line}");
+        }
+        let names = |line| read(line).1.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names("0.0.0.0 a.example b.example"), ["a.example", "b.example"]);
+        assert_eq!(names("address=/a.example/b.example/::"), ["a.example", "b.example"]);
+        assert_eq!(names("B\u{fc}cher.example"), ["xn--bcher-kva.example"]);
+        assert_eq!(names(" \u{ff21}b\u{3002}Example. "), ["ab.example"]);
+        for line in [
+            "",
+            "# x",
+            "! x",
+            "[Adblock Plus]",
+            "; x",
+            "127.0.0.1 localhost",
+            "server:",
+            "payload:",
+            "$TTL 60",
+            "@ SOA a. b. 1 2 3 4 5",
+            "@ IN NS localhost.",
+            "  NS localhost.",
+            "};",
+        ] {
+            assert_eq!(read(line), (Line::Nothing, vec![]), "{line}");
+        }
+        for line in [
+            "##.banner",
+            "/banner/*",
+            "||ads.example^$third-party",
+            "||ads.example/path",
+            "a b",
+            "conf-dir=/etc",
+            "a,b",
+            "0.0.0.0",
+            "192.0.2.7",
+            "http://192.0.2.7/",
+            "keyword:ads",
+            "DOMAIN-KEYWORD,ads",
+            r"^ads.example$",
+            "a*.example",
+            "\u{e9}*.example",
+            "a;b.example",
+            "a\u{ff1b}b.example",
+            "-",
+            "local-zone:",
+        ] {
+            assert_eq!(read(line), (Line::Unknown, vec![]), "{line}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Where records end.
+
+use anyhow::Result;
+use memchr::{memchr, memchr_iter, memmem, memrchr};
+
+use super::csv::record_end;
+use super::split::{BATCH, split};
+
+/// The shape of records, and the byte that ends their lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) kind: Kind,
+    pub(crate) separator: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Line,
+    /// A line, or several where a field in quotes has line breaks.
+    Csv {
+        delimiter: u8,
+    },
+    /// Four lines.
+    Fastq,
+    /// A line that begins with `>`, and those up to the next one.
+    Fasta,
+}
+
+/// Where the first record of some bytes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Behind this many bytes, with its terminator.
+    Whole(usize),
+    /// It has not the form of a record. Its first line ends here and is a record alone.
+    Wrong(usize),
+    /// Not within these bytes.
+    Open,
+}
+
+impl Form {
+    pub(crate) fn lines(separator: u8) -> Self {
+        Self { kind: Kind::Line, separator }
+    }
+
+    /// Whether each line is a record.
+    pub(crate) fn is_line(self) -> bool {
+        self.kind == Kind::Line
+    }
+
+    /// At most this many records are in a text of some lines.
+    pub(crate) fn most_records(self, lines: u64) -> u64 {
+        if self.kind == Kind::Fastq { lines.div_ceil(4) } else { lines }
+    }
+
+    /// The end of the last record that ends in `bytes`, which begin with a record. None ends before
+    /// `known`.
+    pub(crate) fn last_end(self, bytes: &[u8], known: usize) -> Option<usize> {
+        match self.kind {
+            Kind::Line => memrchr(self.separator, &bytes[known..]).map(|last| known + last + 1),
+            // The next one begins there.
+            Kind::Fasta => memmem::rfind(bytes, &[self.separator, b'>']).map(|last| last + 1),
+            Kind::Csv { .. } | Kind::Fastq => {
+                let mut end = 0;
+                while let End::Whole(len) | End::Wrong(len) = self.end(&bytes[end..], false) {
+                    end += len;
+                }
+                (end > 0).then_some(end)
+            }
+        }
+    }
+
+    /// The end of the first record. If there is no more, the last one needs no terminator.
+    fn end(self, bytes: &[u8], is_all: bool) -> End {
+        let line = |from: usize| {
+            let end = memchr(self.separator, &bytes[from..]).map(|end| from + end + 1);
+            end.or((is_all && from < bytes.len()).then_some(bytes.len()))
+        };
+        if bytes.is_empty() {
+            return End::Open;
+        }
+        match self.kind {
+            Kind::Line => line(0).map_or(End::Open, End::Whole),
+            Kind::Csv { delimiter } => record_end(bytes, delimiter, self.separator, is_all),
+            Kind::Fastq => {
+                let Some(first) = line(0) else { return End::Open };
+                let starts = |at: usize, with: u8| bytes.get(at).is_none_or(|&byte| byte == with);
+                if !starts(0, b'@') {
+                    return End::Wrong(first);
+                }
+                let short = if is_all { End::Wrong(first) } else { End::Open };
+                let Some(second) = line(first) else { return short };
+                if !starts(second, b'+') {
+                    return End::Wrong(first);
+                }
+                let fourth = line(second).and_then(line);
+                fourth.map_or(short, End::Whole)
+            }
+            Kind::Fasta => {
+                let Some(first) = line(0) else { return End::Open };
+                if bytes[0] != b'>' {
+                    return End::Wrong(first);
+                }
+                let next = memmem::find(bytes, &[self.separator, b'>']);
+                let last = if is_all { End::Whole(bytes.len()) } else { End::Open };
+                next.map_or(last, |next| End::Whole(next + 1))
+            }
+        }
+    }
+
+    /// The first record of `bytes`, which may be followed by others, without its terminator.
+    pub(crate) fn first(self, bytes: &[u8]) -> &[u8] {
+        match self.end(bytes, true) {
+            End::Whole(len) | End::Wrong(len) => self.without_end(&bytes[..len]),
+            End::Open => &[],
+        }
+    }
+
+    /// What lies before the end of the first line.
+    pub(super) fn first_line(self, bytes: &[u8]) -> &[u8] {
+        memchr(self.separator, bytes).map_or(bytes, |end| &bytes[..end])
+    }
+
+    /// Whether a record has its form.
+    pub(super) fn is_right(self, record: &[u8]) -> bool {
+        self.is_line() || record.is_empty() || matches!(self.end(record, true), End::Whole(_))
+    }
+
+    fn without_end(self, record: &[u8]) -> &[u8] {
+        record.strip_suffix(&[self.separator]).unwrap_or(record)
+    }
+
+    /// Passes on the records of `bytes`, without terminators, in batches of at most [`BATCH`].
+    pub(crate) fn split<'a>(
+        self,
+        bytes: &'a [u8],
+        mut each: impl FnMut(&[&'a [u8]]) -> Result<()>,
+    ) -> Result<()> {
+        if self.is_line() {
+            return split(bytes, self.separator, each);
+        }
+        let (mut batch, mut rest) = (Vec::with_capacity(BATCH), bytes);
+        while let End::Whole(len) | End::Wrong(len) = self.end(rest, true) {
+            batch.push(self.without_end(&rest[..len]));
+            rest = &rest[len..];
+            if batch.len() == BATCH {
+                each(&batch)?;
+                batch.clear();
+            }
+        }
+        if batch.is_empty() { Ok(()) } else { each(&batch) }
+    }
+
+    /// The lines of a record, or of several: terminators in them, and one.
+    pub(crate) fn lines_of(self, record: &[u8]) -> u64 {
+        if self.is_line() { 1 } else { memchr_iter(self.separator, record).count() as u64 + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(kind: Kind, text: &str) -> Vec<(String, bool)> {
+        let form = Form { kind, separator: b'\n' };
+        let mut records = Vec::new();
+        let each = |batch: &[&[u8]]| {
+            records.extend(
+                batch.iter().map(|it| (String::from_utf8_lossy(it).into(), form.is_right(it))),
+            );
+            Ok(())
+        };
+        form.split(text.as_bytes(), each).unwrap();
+        // Wherever it is cut, the parts have the same records.
+        for cut in 0..text.len() {
+            if let Some(end) = form.last_end(&text.as_bytes()[..cut], 0) {
+                let mut parts = Vec::new();
+                for part in [&text.as_bytes()[..end], &text.as_bytes()[end..]] {
+                    form.split(part, |batch| {
+                        parts
+                            .extend(batch.iter().map(|it| String::from_utf8_lossy(it).to_string()));
+                        Ok(())
+                    })
+                    .unwrap();
+                }
+                assert!(parts.iter().eq(records.iter().map(|(record, _)| record)), "{cut}: {text}");
+            }
+        }
+        records
+    }
+
+    #[test]
+    fn records_of_every_form() {
+        let csv = Kind::Csv { delimiter: b',' };
+        for (kind, text, expected) in [
+            (csv, "a,\"b\nc\",d\ne\n\nf", &["a,\"b\nc\",d", "e", "", "f"][..]),
+            (
+                csv,
+                "\"a\"\"\nb\",c\r\n5\" x,y\n\"z\"w\"v\n",
+                &["\"a\"\"\nb\",c\r", "5\" x,y", "\"z\"w\"v"],
+            ),
+            // A quote that is not closed, or closed too late: the first line alone is wrong.
+            (csv, "1,\"a\n2,b\n3,\"c\"\n", &["!1,\"a", "2,b", "3,\"c\""]),
+            (csv, "1,a\n2,\"b\n3,c", &["1,a", "!2,\"b", "3,c"]),
+            (Kind::Fastq, "@a b\nAC\n+\n@I\n@c\nA\n+c\nI", &["@a b\nAC\n+\n@I", "@c\nA\n+c\nI"]),
+            (Kind::Fastq, "x\n\n@a\nA\n+\nI\n@b\nA\n", &["!x", "", "@a\nA\n+\nI", "!@b", "!A"]),
+            (Kind::Fasta, "x\n>a b\nAC\nGT\n>c\n>d\nA", &["!x", ">a b\nAC\nGT", ">c", ">d\nA"]),
+        ] {
+            let found = records(kind, text);
+            let found: Vec<String> = found
+                .into_iter()
+                .map(|(record, is_right)| if is_right { record } else { format!("!{record}") })
+                .collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Values of fields of JSON objects.
+
+use serde_json::Value;
+
+use super::Unfit;
+
+/// Appends the value of a field as text: the content of a string, a number as it is written,
+/// anything else as JSON.
+pub(super) fn push(record: &[u8], name: &str, text: &mut Vec<u8>) -> Result<(), Unfit> {
+    let Ok(record @ Value::Object(_)) = serde_json::from_slice::<Value>(record) else {
+        return Err(Unfit::NoJson);
+    };
+    let value = if name.starts_with('/') { record.pointer(name) } else { record.get(name) };
+    match value {
+        None | Some(Value::Null) => return Err(Unfit::Lacks),
+        Some(Value::String(string)) => text.extend_from_slice(string.as_bytes()),
+        Some(value) => text.extend_from_slice(value.to_string().as_bytes()),
+    }
+    Ok(())
+}
+
+pub(super) fn is_object(record: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(record).is_ok_and(|value| value.is_object())
+}

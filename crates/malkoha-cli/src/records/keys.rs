@@ -1,0 +1,314 @@
+//! From records to what is compared.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use anyhow::Result;
+use memchr::memchr_iter;
+
+use super::csv::Records;
+use super::digest::Digest;
+use super::fields::{Delimiter, Fields, words};
+use super::form::{Form, Kind};
+use super::json;
+use super::spelling::{AS_IT_IS, Case, Spelling};
+use super::unfit::{Tally, Unfit};
+
+/// What of records is compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    pub(super) form: Form,
+    pub(super) pick: Pick,
+    pub(super) spelling: Spelling,
+    pub(super) digest: Option<Digested>,
+    /// Counts records that cannot be compared.
+    pub(super) tally: Option<Arc<Tally>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Pick {
+    Whole,
+    /// All of a line of a list, which would have to be one field of the input.
+    Only(Delimiter),
+    /// All of a line of a list, for fields of JSON objects.
+    NoObject,
+    Fields {
+        fields: Fields,
+        delimiter: Delimiter,
+    },
+    /// As long as the columns of these names are unknown.
+    Named(Vec<String>),
+    Json(String),
+    /// Of a read or sequence: what lies before the first blank.
+    Name,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Digested {
+    /// The digest of what was picked.
+    Of(Digest),
+    /// What was picked is a digest.
+    Is(Digest),
+}
+
+/// Whole records, without the header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) header: Option<&'a [u8]>,
+    /// The number of the file.
+    pub(crate) file: usize,
+    /// Lines of the file before the text, where they are counted.
+    pub(crate) lines_before: u64,
+}
+
+/// Records that follow each other, and their keys.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a, 't> {
+    pub(crate) records: &'a [&'t [u8]],
+    pub(crate) keys: &'a [&'a [u8]],
+    /// The numbers of records that cannot be compared. Their keys are empty.
+    pub(crate) unfit: &'a [usize],
+    noting: Noting<'a>,
+}
+
+#[derive(Clone, Copy)]
+struct Noting<'a> {
+    tally: Option<&'a Tally>,
+    source: &'a Source<'a>,
+    separator: u8,
+}
+
+impl Batch<'_, '_> {
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether each record, in order, can be compared.
+    pub(crate) fn fits(&self) -> impl Iterator<Item = bool> {
+        let mut unfit = self.unfit.iter().copied().peekable();
+        (0..self.len()).map(move |i| unfit.next_if_eq(&i).is_none())
+    }
+
+    /// The keys of records that can be compared.
+    pub(crate) fn fit_keys(&self) -> impl Iterator<Item = &&[u8]> {
+        self.keys.iter().zip(self.fits()).filter(|&(_, fits)| fits).map(|(key, _)| key)
+    }
+
+    /// Counts a record that turned out to be unfit.
+    pub(crate) fn note(&self, i: usize, why: Unfit) -> Result<()> {
+        self.noting.note(self.records[i], why)
+    }
+
+    /// Counts records of lists.
+    pub(crate) fn count(&self, records: u64) {
+        if let Some(tally) = self.noting.tally {
+            tally.add(self.noting.source.file, records);
+        }
+    }
+
+    /// The number of the file.
+    pub(crate) fn file(&self) -> usize {
+        self.noting.source.file
+    }
+
+    /// The line of the file with which a record begins.
+    pub(crate) fn line(&self, i: usize) -> u64 {
+        self.noting.line(self.records[i])
+    }
+}
+
+impl Noting<'_> {
+    fn line(&self, record: &[u8]) -> u64 {
+        let text = self.source.text;
+        let before = &text[..(record.as_ptr() as usize - text.as_ptr() as usize).min(text.len())];
+        self.source.lines_before + memchr_iter(self.separator, before).count() as u64 + 1
+    }
+
+    fn note(&self, record: &[u8], why: Unfit) -> Result<()> {
+        let Some(tally) = self.tally else { return Ok(()) };
+        let &Source { file, lines_before, .. } = self.source;
+        tally.note(file, record, why, lines_before, || self.line(record))
+    }
+}
+
+/// Whether a record counts where all are counted.
+fn is_counted(record: &[u8]) -> bool {
+    !record.trim_ascii().is_empty() && record[0] != b'#'
+}
+
+impl Keys {
+    /// Whole lines as they are.
+    #[cfg(test)]
+    pub(crate) fn lines(separator: u8) -> Self {
+        let form = Form::lines(separator);
+        Self { form, pick: Pick::Whole, spelling: AS_IT_IS, digest: None, tally: None }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether keys are the lines themselves.
+    pub(crate) fn are_lines(&self) -> bool {
+        matches!(self.pick, Pick::Whole)
+            && self.form.is_line()
+            && self.spelling == AS_IT_IS
+            && self.digest.is_none()
+    }
+
+    /// Whether columns have names, in the header of each file.
+    pub(crate) fn are_named(&self) -> bool {
+        matches!(self.pick, Pick::Named(_))
+    }
+
+    /// Counts records of files with these names.
+    pub(crate) fn naming(self, names: Vec<String>, of_lists: bool, strict: bool) -> Self {
+        Self { tally: Some(Tally::new(names, of_lists, strict)), ..self }
+    }
+
+    /// Counts nothing: others do.
+    pub(crate) fn uncounted(&self) -> Self {
+        Self { tally: None, ..self.clone() }
+    }
+
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.tally.as_deref()
+    }
+
+    /// What tells indexes of different keys apart; empty for whole lines.
+    pub(crate) fn description(&self) -> String {
+        let Self { form, pick, mut spelling, .. } = self.clone();
+        if self.are_lines() {
+            return String::new();
+        }
+        if self.digest.is_some() {
+            spelling.case = Case::Ascii;
+        }
+        format!("{:?} {pick:?} {spelling:?}", form.kind)
+    }
+
+    /// The same, with numbers of columns instead of names.
+    pub(crate) fn resolve(&self, header: Option<&[u8]>) -> Result<Cow<'_, Self>> {
+        let (Pick::Named(names), Kind::Csv { delimiter }) = (&self.pick, self.form.kind) else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let header = header.unwrap_or(b"");
+        let header = header.strip_suffix(b"\r").unwrap_or(header);
+        let fields = Records::new(delimiter, self.form.separator).columns(header, names)?;
+        let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
+        Ok(Cow::Owned(Self { pick, ..self.clone() }))
+    }
+
+    /// Calls `each` with all records and their keys.
+    ///
+    /// # Errors
+    ///
+    /// Those of `each`, and if the header lacks a column.
+    pub(crate) fn read<'t>(
+        &self,
+        source: Source<'t>,
+        mut each: impl FnMut(Batch<'_, 't>) -> Result<()>,
+    ) -> Result<()> {
+        let noting =
+            Noting { tally: self.tally(), source: &source, separator: self.form.separator };
+        if self.are_lines() {
+            return self.form.split(source.text, |records| {
+                each(Batch { records, keys: records, unfit: &[], noting })
+            });
+        }
+        let keys = self.resolve(source.header)?;
+        let (mut text, mut ends, mut unfit) = (Vec::new(), Vec::new(), Vec::new());
+        self.form.split(source.text, |records| {
+            text.clear();
+            ends.clear();
+            unfit.clear();
+            for (i, record) in records.iter().enumerate() {
+                let start = text.len();
+                if let Err(why) = keys.key_of(record, &mut text) {
+                    text.truncate(start);
+                    unfit.push(i);
+                    if is_counted(record) {
+                        noting.note(record, why)?;
+                    }
+                }
+                ends.push(text.len());
+            }
+            if let Some(tally) = noting.tally.filter(|tally| tally.of_lists) {
+                let counted = records.iter().filter(|record| is_counted(record)).count();
+                tally.add(source.file, counted as u64);
+            }
+            let starts = [0].into_iter().chain(ends.iter().copied());
+            let keys: Vec<&[u8]> =
+                starts.zip(&ends).map(|(start, &end)| &text[start..end]).collect();
+            each(Batch { records, keys: &keys, unfit: &unfit, noting })
+        })
+    }
+
+    /// Appends the key of a record. Columns must be known by their numbers.
+    pub(crate) fn key_of(&self, record: &[u8], text: &mut Vec<u8>) -> Result<(), Unfit> {
+        let start = text.len();
+        let record = self.spelling.without_cr(record);
+        match &self.pick {
+            Pick::Whole => text.extend_from_slice(record),
+            Pick::Only(delimiter) => {
+                let fields = Fields::first();
+                if self.push(record, &fields, *delimiter, text)?.1 > 1 {
+                    return Err(Unfit::Several);
+                }
+            }
+            Pick::NoObject if record.starts_with(b"{") && json::is_object(record) => {
+                return Err(Unfit::Object);
+            }
+            Pick::NoObject => text.extend_from_slice(record),
+            Pick::Fields { fields, delimiter } => {
+                if !self.push(record, fields, *delimiter, text)?.0 {
+                    return Err(Unfit::Lacks);
+                }
+            }
+            Pick::Named(_) => return Err(Unfit::Lacks),
+            Pick::Json(name) => json::push(record, name, text)?,
+            Pick::Name => {
+                if !self.form.is_right(record) || record.is_empty() {
+                    return Err(Unfit::NoRead);
+                }
+                let line = self.form.first_line(&record[1..]);
+                text.extend_from_slice(words(line).next().unwrap_or(b""));
+            }
+        }
+        self.spelling.apply(text, start);
+        match self.digest {
+            None => {}
+            Some(Digested::Of(digest)) => digest.apply(text, start),
+            Some(Digested::Is(digest)) if !digest.is_one(&text[start..]) => {
+                return Err(Unfit::NoDigest(digest.digits()));
+            }
+            Some(Digested::Is(_)) => text[start..].make_ascii_lowercase(),
+        }
+        Ok(())
+    }
+
+    /// Appends fields of a record. Returns whether it has them all, and the number of its fields, or
+    /// 2 for more than one.
+    fn push(
+        &self,
+        record: &[u8],
+        fields: &Fields,
+        delimiter: Delimiter,
+        text: &mut Vec<u8>,
+    ) -> Result<(bool, usize), Unfit> {
+        let Kind::Csv { delimiter: byte } = self.form.kind else {
+            let count =
+                if matches!(self.pick, Pick::Only(_)) { delimiter.count(record) } else { 1 };
+            return Ok((fields.push(record, delimiter, text), count));
+        };
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        if memchr::memchr(b'"', record).is_none() {
+            return Ok((fields.push(record, delimiter, text), delimiter.count(record)));
+        }
+        if !self.form.is_right(record) {
+            return Err(Unfit::NoCsv);
+        }
+        Ok(Records::new(byte, self.form.separator).push(record, fields, text))
+    }
+}

@@ -1,0 +1,30 @@
+//! What a record is, and what of it is compared, for lists and input alike.
+//!
+//! ```text
+//! bytes --Form--> records --Keys--> keys, and records that no key can be got from
+//! ```
+//!
+//! This room knows bytes: files belong to `input`.
+
+mod csv;
+mod digest;
+pub(crate) mod domains;
+mod fields;
+mod form;
+mod hashed;
+mod json;
+mod keys;
+pub(crate) mod networks;
+mod options;
+mod spelling;
+mod split;
+mod unfit;
+mod words;
+
+pub(crate) use form::Form;
+pub(crate) use hashed::Hashed;
+pub(crate) use keys::{Batch, Keys, Source};
+pub(crate) use options::{KeyArgs, ListArgs};
+pub(crate) use split::{BATCH, split};
+pub(crate) use unfit::{Tally, Unfit, shown, tell};
+pub(crate) use words::{CHUNK, HIGH, equal, is_lowered, is_name, lower, word_before};

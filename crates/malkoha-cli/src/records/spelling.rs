@@ -1,0 +1,55 @@
+//! Which spellings are the same.
+
+use unicase::UniCase;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spelling {
+    pub(super) case: Case,
+    pub(super) crlf: bool,
+    pub(super) trim: bool,
+}
+
+/// Which upper and lower case are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    Kept,
+    Ascii,
+    Unicode,
+}
+
+/// As it is.
+pub(super) const AS_IT_IS: Spelling = Spelling { case: Case::Kept, crlf: false, trim: false };
+
+impl Spelling {
+    /// A record without a CR that belongs to its end.
+    pub(super) fn without_cr(self, record: &[u8]) -> &[u8] {
+        if self.crlf { record.strip_suffix(b"\r").unwrap_or(record) } else { record }
+    }
+
+    /// Normalises what was added to `text` from `start` on.
+    pub(super) fn apply(self, text: &mut Vec<u8>, start: usize) {
+        if self.trim {
+            let trimmed = text[start..].trim_ascii();
+            let len = trimmed.len();
+            let before = text[start..].len() - text[start..].trim_ascii_start().len();
+            text.copy_within(start + before..start + before + len, start);
+            text.truncate(start + len);
+        }
+        match self.case {
+            Case::Kept => {}
+            Case::Unicode if !text[start..].is_ascii() => fold(text, start),
+            _ => text[start..].make_ascii_lowercase(),
+        }
+    }
+}
+
+/// Folds the case of UTF-8, and keeps other bytes.
+fn fold(text: &mut Vec<u8>, start: usize) {
+    let mut folded = Vec::with_capacity(text.len() - start);
+    for chunk in text[start..].utf8_chunks() {
+        folded.extend(UniCase::unicode(chunk.valid()).to_folded_case().bytes());
+        folded.extend(chunk.invalid());
+    }
+    text.truncate(start);
+    text.append(&mut folded);
+}

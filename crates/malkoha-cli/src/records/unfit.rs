@@ -1,0 +1,167 @@
+//! Records that cannot take part, by their form: counted, and reported with the place of the first.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Result, bail};
+use parking_lot::Mutex;
+
+use crate::failure;
+
+/// Why a record cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    Lacks,
+    NoJson,
+    NoCsv,
+    NoRead,
+    /// A line of a list that would have to be one field.
+    Several,
+    Object,
+    NoDigest(usize),
+    NoDomain,
+    NoNetwork,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lacks => "lacks the field that is compared",
+            Self::NoJson => "is no JSON object",
+            Self::NoCsv => "has a quote that is not closed",
+            Self::NoRead => "is no record of this format",
+            Self::Several => "has several fields: select some by --list-key (-K)",
+            Self::Object => "is a JSON object: select a field by --list-json-field",
+            Self::NoDigest(digits) => {
+                return write!(f, "is no digest of {digits} hex digits: select one by --list-key");
+            }
+            Self::NoDomain => "has no domain",
+            Self::NoNetwork => "has no address or network",
+        })
+    }
+}
+
+/// How many records of each file cannot be compared.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    files: Vec<File>,
+    /// Whether these are lists.
+    pub(super) of_lists: bool,
+    /// The first such record is an error.
+    strict: bool,
+}
+
+#[derive(Debug)]
+struct File {
+    name: String,
+    /// Records of a list.
+    all: AtomicU64,
+    unfit: AtomicU64,
+    first: Mutex<Option<First>>,
+}
+
+#[derive(Clone, Debug)]
+struct First {
+    line: u64,
+    record: String,
+    why: Unfit,
+}
+
+/// Bytes of a record that are shown.
+const SHOWN: usize = 60;
+
+/// The beginning of some bytes, as text.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    bytes[..bytes.len().min(SHOWN)].escape_ascii().to_string()
+}
+
+/// Those of inputs, which are reported at the end.
+static OF_INPUTS: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
+
+/// Reports the records of inputs that could not be compared.
+pub(crate) fn tell() {
+    for tally in OF_INPUTS.lock().drain(..) {
+        tally.tell_input();
+    }
+}
+
+impl Tally {
+    /// Of files with these names.
+    pub(super) fn new(names: Vec<String>, of_lists: bool, strict: bool) -> Arc<Self> {
+        let file = |name| File {
+            name,
+            all: AtomicU64::new(0),
+            unfit: AtomicU64::new(0),
+            first: Mutex::new(None),
+        };
+        let tally =
+            Arc::new(Self { files: names.into_iter().map(file).collect(), of_lists, strict });
+        if !of_lists {
+            OF_INPUTS.lock().push(Arc::clone(&tally));
+        }
+        tally
+    }
+
+    pub(super) fn add(&self, file: usize, records: u64) {
+        self.files[file].all.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Counts a record. `line` tells its line, if it can be the first.
+    pub(super) fn note(
+        &self,
+        file: usize,
+        record: &[u8],
+        why: Unfit,
+        lines_before: u64,
+        line: impl FnOnce() -> u64,
+    ) -> Result<()> {
+        let file = &self.files[file];
+        file.unfit.fetch_add(1, Ordering::Relaxed);
+        let mut first = file.first.lock();
+        if first.as_ref().is_none_or(|first| first.line > lines_before) {
+            let line = line();
+            if first.as_ref().is_none_or(|first| first.line > line) {
+                *first = Some(First { line, record: shown(record), why });
+            }
+        }
+        if self.strict {
+            bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
+        }
+        Ok(())
+    }
+
+    /// Reports the records of lists that cannot be compared; an error if a list has no others.
+    pub(crate) fn settle(&self) -> Result<()> {
+        for File { name, all, unfit, first } in &self.files {
+            let Some(First { line, record, why }) = first.lock().clone() else { continue };
+            let (all, unfit) = (all.load(Ordering::Relaxed), unfit.load(Ordering::Relaxed));
+            if unfit == all {
+                bail!("nothing in list {name} can be compared: line {line}, '{record}', {why}");
+            }
+            failure::tell(&format!(
+                "malkoha: {unfit} of {all} records of list {name} cannot be compared: the first, \
+                 line {line}, '{record}', {why}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn tell_input(&self) {
+        if self.strict {
+            return;
+        }
+        let unfit: u64 = self.files.iter().map(|file| file.unfit.load(Ordering::Relaxed)).sum();
+        let firsts = self.files.iter().map(|file| (&file.name, file.first.lock().clone()));
+        let first = firsts.filter_map(|(name, first)| Some((name, first?))).next();
+        let Some((name, First { line, record, why })) = first else { return };
+        let records = if unfit == 1 { "1 record".into() } else { format!("{unfit} records") };
+        failure::tell(&format!(
+            "malkoha: {records} cannot be compared: the first, line {line} of {name}, '{record}', {why}"
+        ));
+    }
+}
+
+fn line_of(first: &Option<First>) -> u64 {
+    first.as_ref().map_or(0, |first| first.line)
+}
