@@ -3,6 +3,8 @@
 //! Nothing is stored: the key at any position can be made again when it is needed, so a run over a
 //! hundred million keys spends its memory on the filters alone.
 
+use std::ops::Range;
+
 /// 2^64 / golden ratio: the step of the splitmix64 generator.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Positions from here on are never inserted.
@@ -46,6 +48,32 @@ impl Keys {
         }
     }
 
+    /// Hands the keys to insert over in batches that are made in `batch`.
+    pub fn batches(self, positions: Range<u64>, batch: &mut [u64], mut each: impl FnMut(&[u64])) {
+        for first in positions.clone().step_by(batch.len()) {
+            let batch = part(batch, positions.end - first);
+            self.members(first, batch);
+            each(batch);
+        }
+    }
+
+    /// Hands keys to ask for over in batches that are made in `batch`, as [`queries`](Self::queries)
+    /// makes them.
+    pub fn query_batches(
+        self,
+        present: Present,
+        members: u64,
+        positions: Range<u64>,
+        batch: &mut [u64],
+        mut each: impl FnMut(&mut [u64]),
+    ) {
+        for first in positions.clone().step_by(batch.len()) {
+            let batch = part(batch, positions.end - first);
+            self.queries(present, members, first, batch);
+            each(batch);
+        }
+    }
+
     /// Keys to ask for, when the first `members` keys were inserted: members in random order, mixed
     /// with keys that were never inserted. The mix is random too, so that no branch predictor can
     /// learn it.
@@ -59,6 +87,12 @@ impl Keys {
             });
         }
     }
+}
+
+/// As much of the batch as is left to do.
+fn part(batch: &mut [u64], left: u64) -> &mut [u64] {
+    let len = usize::try_from(left).map_or(batch.len(), |left| left.min(batch.len()));
+    &mut batch[..len]
 }
 
 /// `value * range / 2^64`: uniform over `0..range` for a uniform `value`.

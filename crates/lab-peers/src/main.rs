@@ -1,93 +1,58 @@
-//! `lab-peers`: the lab's benchmark with other people's filters beside ours, in one process.
+//! `lab-peers`: the lab's work on other people's filters, in the same process as ours.
 
-mod cuckoo;
-mod growing;
-mod looped;
-mod others;
+mod counted;
+mod expiry;
 mod rivals;
 mod space;
+mod threads;
 
-use anyhow::{Result, ensure};
-use clap::Parser;
-use lab::args::BenchArgs;
-use lab::report;
-use lab::subject::Contender;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use lab::bench::{self, BenchArgs};
+use lab::grow::{self, GrowArgs};
+use lab::threads::ThreadsArgs;
+
+use expiry::ExpiryArgs;
 use rivals::FPR;
+use space::SpaceArgs;
 
-/// Fill, query and empty our filters and those of other crates, and print the ratios.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, about)]
 struct Cli {
-    #[command(flatten)]
-    bench: BenchArgs,
-    /// Only these rivals
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    only: Vec<String>,
-    /// Not these rivals
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    skip: Vec<String>,
-    /// The classic structures (Bloom, quotient and so on) beside our layouts
-    #[arg(long)]
-    classic: bool,
-    /// Instead of speeds: bits a key for several false-positive rates
-    #[arg(long)]
-    space: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Fill, query and empty our filters and those of other crates, and print the ratios
+    Bench {
+        #[command(flatten)]
+        bench: BenchArgs,
+        /// Add the classic structures: Bloom, quotient and so on
+        #[arg(long)]
+        classic: bool,
+    },
+    /// Grow our sets and maps and filters of other crates
+    Grow(GrowArgs),
+    /// Bits per key of other crates' filters for several false-positive rates
+    Space(SpaceArgs),
+    /// Let threads look up and insert in our shared filter and in those of other crates
+    Threads(ThreadsArgs),
+    /// Sets whose keys expire, and what others have
+    Expiry(ExpiryArgs),
 }
 
 fn main() -> Result<()> {
-    let cli = Cli::parse();
-    if cli.space {
-        return space::report(&cli.bench.keys, |rate| {
-            chosen(rivals::all(rate), &cli.only, &cli.skip)
-        });
-    }
-    let mut contenders: Vec<Contender> = cli.bench.ours().collect();
-    if cli.classic {
-        contenders.extend(lab::classic::contenders(FPR));
-    }
-    let ours: Vec<usize> = (0..contenders.len()).collect();
-    let rivals = match cli.bench.start {
-        Some(start) => rivals::growing(usize::try_from(start)?, cli.bench.fpr),
-        None => rivals::all(FPR),
-    };
-    contenders.extend(chosen(rivals, &cli.only, &cli.skip)?);
-    contenders.extend(cli.bench.peers()?);
-    let rivals: Vec<usize> = (ours.len()..contenders.len()).collect();
-    cli.bench.run(&contenders, |results| {
-        let pairs = ours.iter().flat_map(|&our| rivals.iter().map(move |&rival| (our, rival)));
-        let compared = report::against(results, "Ours against the rivals", pairs);
-        format!("{}{compared}", report::gains(results, &ours))
-    })
-}
-
-fn chosen(all: Vec<Contender>, only: &[String], skip: &[String]) -> Result<Vec<Contender>> {
-    let names: Vec<String> = all.iter().map(|rival| rival.name.clone()).collect();
-    for name in only.iter().chain(skip) {
-        ensure!(names.contains(name), "no rival {name:?}; there are: {}", names.join(", "));
-    }
-    let wanted = |rival: &Contender| {
-        (only.is_empty() || only.contains(&rival.name)) && !skip.contains(&rival.name)
-    };
-    Ok(all.into_iter().filter(wanted).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rivals_are_chosen_by_name() {
-        let name = |name: &str| vec![name.to_owned()];
-        let names = |chosen: Vec<Contender>| -> Vec<String> {
-            chosen.into_iter().map(|rival| rival.name).collect()
-        };
-        let everyone = names(chosen(rivals::all(FPR), &[], &[]).unwrap());
-        let without = names(chosen(rivals::all(FPR), &[], &name("qfilter")).unwrap());
-        assert_eq!(without.len() + 1, everyone.len());
-        assert_eq!(names(chosen(rivals::all(FPR), &name("qfilter"), &[]).unwrap()), ["qfilter"]);
-        let Err(error) = chosen(rivals::all(FPR), &name("quotient"), &[]) else {
-            panic!("accepted")
-        };
-        assert!(error.to_string().contains("qfilter"), "{error}");
+    match Cli::parse().command {
+        Command::Bench { bench, classic } => {
+            let mut more = if classic { lab::classic::contenders(FPR) } else { vec![] };
+            more.extend(rivals::fixed(FPR));
+            bench::run(&bench, more)
+        }
+        Command::Grow(args) => grow::report(&args, rivals::growing),
+        Command::Space(args) => space::report(&args),
+        Command::Threads(args) => threads::report(&args),
+        Command::Expiry(args) => expiry::report(&args),
     }
 }

@@ -1,44 +1,132 @@
-//! The list of rivals.
+//! Filters of other crates, each at the setting that suits it best and with a fast hasher.
 
-use cuckoofilter::CuckooFilter;
+use std::hash::BuildHasher;
+
+use anyhow::{Result, anyhow};
+use foldhash::fast::FixedState;
+use growable_bloom_filter::GrowableBloom;
 use lab::subject::Contender;
 use rustc_hash::FxHasher;
-use std::hash::DefaultHasher;
+use scalable_cuckoo_filter::{DefaultRng, ScalableCuckooFilter, ScalableCuckooFilterBuilder};
 
-use crate::looped::contender;
-use crate::{cuckoo, growing, others};
+use crate::counted::contender;
 
 /// The false-positive rate of the paper's filter, that the speeds are measured at. A little more
 /// than 0.19 %, so that those who round to whole bits upwards take as many as the others.
 pub(crate) const FPR: f64 = 0.002;
 
-/// All of them, each at the setting that suits it best, asked for this false-positive rate where
-/// they can be asked. A new one is one line more.
-pub(crate) fn all(fpr: f64) -> Vec<Contender> {
-    vec![
-        contender("cuckoofilter", |n| Ok(CuckooFilter::<DefaultHasher>::with_capacity(n))),
-        contender("cuckoofilter-fx", |n| Ok(CuckooFilter::<FxHasher>::with_capacity(n))),
-        contender("atomic-cuckoo-fx", move |n| cuckoo::atomic(n, fpr)),
-        contender("subms-cuckoo", |n| Ok(subms_cuckoo_filter::CuckooFilter::with_capacity(n))),
-        contender("bloom-lib-cuckoo", cuckoo::bloom_lib),
-        contender("sketches-cuckoo", move |n| cuckoo::sketches(n, fpr)),
-        contender("scalable-cuckoo-fx", move |n| Ok(growing::scalable(n, fpr))),
-        contender("autoscale-cuckoo", move |n| Ok(growing::autoscale(n, fpr))),
-        contender("expandable-cuckoo", |n| Ok(growing::expandable(n))),
-        contender("qfilter", move |n| others::qfilter(n, fpr)),
-        contender("fastbloom", move |n| Ok(others::fastbloom(n, fpr))),
-        contender("sbbf-blocked-bloom", move |n| Ok(others::blocked_bloom(n, fpr))),
-        contender("growable-bloom", move |n| growing::growable_bloom(n, fpr)),
+pub(crate) type Cuckoo = cuckoofilter::CuckooFilter<FxHasher>;
+pub(crate) type Atomic = atomic_cuckoo_filter::CuckooFilter<FxHasher>;
+type Scalable = ScalableCuckooFilter<u64, FxHasher, DefaultRng>;
+
+/// All of them, made for a number of keys and asked for this rate where they can be asked.
+pub(crate) fn fixed(fpr: f64) -> Vec<Contender> {
+    let mut all = vec![
+        contender(
+            "cuckoofilter",
+            |n| Ok(Cuckoo::with_capacity(n)),
+            |it, key| it.add(&key).is_ok(),
+            |it, key| it.contains(&key),
+            Some(|it: &mut Cuckoo, key| it.delete(&key)),
+        ),
+        contender(
+            "atomic-cuckoo",
+            move |n| atomic(n, fpr),
+            |it, key| it.insert(&key).is_ok(),
+            |it, key| it.contains(&key),
+            Some(|it: &mut Atomic, key| it.remove(&key)),
+        ),
+        contender(
+            "fastbloom",
+            move |n| {
+                let builder = fastbloom::BloomFilter::with_false_pos(fpr);
+                Ok(builder.hasher(FixedState::default()).expected_items(n))
+            },
+            |it, key| {
+                it.insert(&key);
+                true
+            },
+            |it, key| it.contains(&key),
+            None,
+        ),
+        contender(
+            "sbbf-blocked-bloom",
+            move |n| Ok(blocked_bloom(n, fpr)),
+            |it, key| {
+                it.insert_hash(FixedState::default().hash_one(key));
+                true
+            },
+            |it, key| it.contains_hash(FixedState::default().hash_one(key)),
+            None,
+        ),
+        quotient(move |n| qfilter::Filter::new(n, fpr)),
+    ];
+    all.extend(both(fpr));
+    all
+}
+
+/// Those that grow. The quotient filter must know its greatest size.
+pub(crate) fn growing(fpr: f64, most: u64) -> Vec<Contender> {
+    let mut all = vec![quotient(move |n| qfilter::Filter::new_resizeable(n, most, fpr))];
+    all.extend(both(fpr));
+    all
+}
+
+/// Those that grow, whether they need to or not.
+fn both(fpr: f64) -> [Contender; 2] {
+    [
+        contender(
+            "scalable-cuckoo",
+            move |n| -> Result<Scalable> {
+                let builder = ScalableCuckooFilterBuilder::new().initial_capacity(n);
+                let builder = builder.false_positive_probability(fpr);
+                Ok(builder.hasher(FxHasher::default()).finish())
+            },
+            |it, key| {
+                it.insert(&key);
+                true
+            },
+            |it, key| it.contains(&key),
+            Some(|it: &mut Scalable, key| it.remove(&key)),
+        ),
+        contender(
+            "growable-bloom",
+            move |n| Ok(GrowableBloom::new(fpr, n)),
+            // It returns `false` for a key that it takes for known already, which is no refusal.
+            |it, key| {
+                it.insert(key);
+                true
+            },
+            |it, key| it.contains(key),
+            None,
+        ),
     ]
 }
 
-/// Those that grow, each built for `start` keys whatever comes.
-pub(crate) fn growing(start: usize, fpr: f64) -> Vec<Contender> {
-    vec![
-        contender("scalable-cuckoo-fx", move |_| Ok(growing::scalable(start, fpr))),
-        contender("autoscale-cuckoo", move |_| Ok(growing::autoscale(start, fpr))),
-        contender("expandable-cuckoo", move |_| Ok(growing::expandable(start))),
-        contender("qfilter", move |_| others::growing_qfilter(start, fpr)),
-        contender("growable-bloom", move |_| growing::growable_bloom(start, fpr)),
-    ]
+fn quotient(make: impl Fn(u64) -> Result<qfilter::Filter, qfilter::Error> + 'static) -> Contender {
+    contender(
+        "qfilter",
+        move |n| make(n as u64).map_err(|error| anyhow!("{error:?}")),
+        // Not its `insert`, which drops a key that it takes for known: a removal then loses another.
+        |it, key| it.insert_duplicated(key).is_ok(),
+        |it, key| it.contains(key),
+        Some(|it: &mut qfilter::Filter, key| it.remove(key)),
+    )
+}
+
+/// It has fingerprints of 8, 16 and 32 bits and nothing between.
+pub(crate) fn atomic(keys: usize, fpr: f64) -> Result<Atomic> {
+    let builder = atomic_cuckoo_filter::CuckooFilterBuilder::<FxHasher>::default();
+    // Paper, eq. 6, at the load that such a table is filled to.
+    let reaches = |bits: &usize| 8.0 * 0.95 / f64::from(1 << bits) <= fpr;
+    let bits = [8, 16].into_iter().find(reaches).unwrap_or(32);
+    builder.capacity(keys).fingerprint_size(bits).build().map_err(|error| anyhow!("{error}"))
+}
+
+/// Takes whole bits per key and no rate. These bits were measured to reach the rates next to them;
+/// for the rate that speeds are measured at, as many bits as our 12-bit fingerprints take.
+fn blocked_bloom(keys: usize, fpr: f64) -> sbbf_rs_safe::Filter {
+    let known = [(0.03, 9), (0.01, 11), (FPR, 13), (0.001, 17)];
+    let bits = known.iter().find(|(rate, _)| *rate <= fpr).map_or(27, |(_, bits)| *bits);
+    sbbf_rs_safe::Filter::new(bits, keys)
 }

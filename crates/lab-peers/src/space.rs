@@ -1,73 +1,61 @@
-//! What a key costs in the rivals at a given false-positive rate, measured: most round to powers of
-//! two, and some have only a few sizes.
+//! Bits per key of the rivals at given false-positive rates, measured: most round to powers of two,
+//! and some have only a few sizes.
 
 use anyhow::Result;
+use clap::Args;
+use lab::args::{chosen, parse_count};
 use lab::keys::{Keys, Present};
-use lab::report::Grid;
+use lab::results::Figures;
 use lab::space::RATES;
-use lab::subject::{Contender, How, Subject};
+use lab::subject::{Contender, How};
+
+use crate::rivals;
 
 /// Absent keys that the rate is measured with.
 const SAMPLE: u64 = 4_000_000;
-/// Keys handed over at a time.
-const BATCH: u64 = 32_768;
 /// A rate is met if the measured one is at most this many times as high: rates stated for other
 /// loads, and chance.
 const MET: f64 = 1.1;
 
-/// Fills the rivals that `make` lists for each rate, and prints what they take.
-///
-/// # Errors
-///
-/// If the rivals cannot be listed. One that cannot be made has an empty cell.
-pub(crate) fn report(sizes: &[u64], make: impl Fn(f64) -> Result<Vec<Contender>>) -> Result<()> {
-    for &keys in sizes {
-        let title = format!("Bits a key for {keys} keys (measured rate in percent)");
-        let heads = RATES.map(|rate| format!("fpr {} %", rate * 100.0));
-        let mut grid = Grid::new(title, [String::new()].into_iter().chain(heads));
-        let by_rate = RATES.map(&make).into_iter().collect::<Result<Vec<_>>>()?;
-        for rival in 0..by_rate[0].len() {
-            let cell = |(rivals, rate): (&Vec<Contender>, f64)| cell(&rivals[rival], keys, rate);
-            let cells = by_rate.iter().zip(RATES).map(cell);
-            grid.row([by_rate[0][rival].name.clone()].into_iter().chain(cells));
+/// Options of the table of sizes.
+#[derive(Args)]
+pub(crate) struct SpaceArgs {
+    /// Keys in each filter
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "990k,10M")]
+    keys: Vec<u64>,
+    /// Only these rivals, parted by semicolons
+    #[arg(long, value_delimiter = ';', value_name = "NAMES")]
+    only: Vec<String>,
+}
+
+/// Fills the rivals for each rate, and prints what they take.
+pub(crate) fn report(args: &SpaceArgs) -> Result<()> {
+    let mut figures = Figures::default();
+    let measures = RATES.map(|rate| format!("fpr {} %", rate * 100.0));
+    for &keys in &args.keys {
+        for (rate, measure) in RATES.into_iter().zip(&measures) {
+            for rival in chosen(rivals::fixed(rate), &args.only, |rival| &rival.name)? {
+                if let Some(bits) = bits_per_key(&rival, keys, rate) {
+                    figures.add(&rival.name, keys, measure, "bits", bits);
+                }
+            }
         }
-        print!("{grid}");
     }
+    print!("{}", figures.by_size("Bits per key where the rate is met", &measures));
     Ok(())
 }
 
-/// Empty if the rival has no filter of that rate, or refuses keys.
-fn cell(rival: &Contender, keys: u64, rate: f64) -> String {
-    let Ok(mut subject) = (rival.make)(keys) else { return String::new() };
-    let stream = Keys::new(1);
-    let mut refused = Vec::new();
-    batches(keys, |first, batch| {
-        stream.members(first, batch);
-        subject.insert(How::Single, batch, &mut refused);
-        0
+/// `None` if the rival has no filter of that rate, or refuses keys.
+fn bits_per_key(rival: &Contender, keys: u64, rate: f64) -> Option<f64> {
+    let mut subject = (rival.make)(keys).ok()?;
+    let (stream, mut batch) = (Keys::new(1), [0; 1024]);
+    let (mut refused, mut found) = (Vec::new(), 0);
+    stream.batches(0..keys, &mut batch, |batch| {
+        subject.insert_all(How::Single, batch, &mut refused);
     });
-    let measured = false_positives(&*subject, stream, keys) as f64 / SAMPLE as f64;
-    if !refused.is_empty() || measured > rate * MET {
-        return String::new();
-    }
-    let bits = subject.bytes() as f64 * 8.0 / keys as f64;
-    format!("{bits:.2} ({:.4})", measured * 100.0)
-}
-
-fn false_positives(subject: &dyn Subject, stream: Keys, keys: u64) -> u64 {
-    batches(SAMPLE, |first, batch| {
-        stream.queries(Present(0), keys, first, batch);
-        subject.find(How::Single, batch, &mut [])
-    })
-}
-
-/// The sum of what `each` answers for the batches of `0..total`.
-fn batches(total: u64, mut each: impl FnMut(u64, &mut [u64]) -> u64) -> u64 {
-    let mut batch = vec![0; usize::try_from(BATCH).unwrap_or(1)];
-    let mut sum = 0;
-    for first in (0..total).step_by(batch.len()) {
-        let left = usize::try_from(total - first).unwrap_or(usize::MAX).min(batch.len());
-        sum += each(first, &mut batch[..left]);
-    }
-    sum
+    stream.query_batches(Present(0), keys, 0..SAMPLE, &mut batch, |batch| {
+        found += subject.find_all(How::Single, batch, &mut []);
+    });
+    let is_met = refused.is_empty() && found as f64 <= rate * MET * SAMPLE as f64;
+    is_met.then(|| subject.bytes() as f64 * 8.0 / keys as f64)
 }

@@ -10,7 +10,7 @@ extern "C" {
 
 /* Its name in the tables, in UTF-8. */
 const char *peer_name(void);
-/* An empty filter for so many keys, or one that grows, for so many first ones (`--start`); NULL if
+/* An empty filter for so many keys, or one that grows, for so many first ones (`lab grow`); NULL if
  * there is no memory for it. */
 void *peer_new(uint64_t keys);
 void peer_free(void *filter);

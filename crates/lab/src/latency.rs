@@ -11,17 +11,16 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use malkoha::{ConcurrentCuckooFilter, GrowableCuckooFilter, KeyHasher};
-use malkoha_classic::{
-    BlockedBloomFilter, BloomFilter, DLeftCountingFilter, Filter, QuotientFilter,
-};
+use malkoha::{ConcurrentCuckooFilter, GrowableCuckooFilter};
 
 use crate::args::parse_count;
+use crate::classic;
 use crate::keys::{Keys, Present};
 use crate::machine::Machine;
 use crate::measure::alternating;
 use crate::ours::Ours;
-use crate::report::{Grid, Report, number};
+use crate::report::{Grid, number};
+use crate::subject::{Contender, How};
 
 /// The rate that filters are asked for.
 const FPR: f64 = 0.0019;
@@ -52,7 +51,7 @@ pub struct LatencyArgs {
 }
 
 /// Where a sequence of dependent lookups is.
-struct Walk {
+pub struct Walk {
     keys: Keys,
     members: u64,
     present: Present,
@@ -64,7 +63,7 @@ impl Walk {
     /// Does `lookups` lookups, each of a key that depends on the answer before. The dependency is
     /// an addition, not a branch: branch prediction would let the next lookup start early.
     #[inline(always)]
-    fn chain(&mut self, lookups: u32, contains: impl Fn(u64) -> bool) {
+    pub(crate) fn chain(&mut self, lookups: u32, contains: impl Fn(u64) -> bool) {
         let mut key = [0];
         for _ in 0..lookups {
             self.keys.queries(self.present, self.members, self.position, &mut key);
@@ -90,7 +89,7 @@ fn chain(contains: impl Fn(u64) -> bool + 'static) -> Chain {
 pub fn report(args: &LatencyArgs) -> Result<()> {
     ensure!(args.chain > 0 && args.chains >= 1000, "--chain: at least 1; --chains: at least 1000");
     ensure!(args.runs > 0, "--runs: at least 1");
-    print!("{}", Report::new(Machine::describe(args.date.clone())).head());
+    print!("{}", Machine::describe(args.date.clone()).head());
     for &keys in &args.keys {
         print!("{}", table(args, keys)?);
     }
@@ -157,36 +156,25 @@ fn filters(keys: Keys, members: u64) -> Result<Vec<(String, Chain)>> {
         words[usize::try_from(crate::keys::scale(key, words.len() as u64)).unwrap_or(0)] != 0
     };
     filters.push(("one read, of a table of the same size".into(), chain(read)));
-    for layout in ["bucketed", "semi-sorted", "gap-windows", "words"] {
-        let ours: Ours = layout.parse()?;
-        let name = ours.name.clone();
-        let mut filter = ours.builder(members).build()?;
-        filter.insert_many(&all)?;
-        filters.push((name, chain(move |key| filter.contains(key))));
+    let layouts = ["bucketed", "semi-sorted", "gap-windows", "words"];
+    let layouts = layouts.map(|layout| layout.parse().map(Ours::contender));
+    let mut contenders = layouts.into_iter().collect::<Result<Vec<_>>>()?;
+    contenders.push(Contender::new("growable, from a hundredth", true, |members| {
+        Ok(GrowableCuckooFilter::with_capacity(members / 100 + 1, FPR)?)
+    }));
+    contenders.push(Contender::new("shared by threads", true, |members| {
+        let builder = ConcurrentCuckooFilter::builder().capacity(members);
+        Ok(builder.fingerprint_bits(12).build()?)
+    }));
+    contenders.extend(classic::contenders(FPR));
+    for contender in contenders {
+        let mut subject = (contender.make)(members)?;
+        let mut refused = Vec::new();
+        subject.insert_all(How::Many, &all, &mut refused);
+        ensure!(refused.is_empty(), "{} refuses keys", contender.name);
+        filters.push((contender.name, Box::new(move |walk, lookups| subject.walk(walk, lookups))));
     }
-    let growing = GrowableCuckooFilter::builder().capacity(members / 100 + 1).fpr(FPR);
-    let mut filter = growing.build()?;
-    filter.insert_many(&all)?;
-    filters.push(("growable, from a hundredth".into(), chain(move |key| filter.contains(key))));
-    let shared =
-        ConcurrentCuckooFilter::builder().capacity(members).fingerprint_bits(12).build()?;
-    shared.insert_many(&all)?;
-    filters.push(("shared by threads".into(), chain(move |key| shared.contains(key))));
-    let hasher = KeyHasher::new(0);
-    let bloom = BloomFilter::with_capacity_and_hasher(members, FPR, hasher)?;
-    filters.push(("Bloom".into(), classic(bloom, &all)?));
-    let blocked = BlockedBloomFilter::with_capacity_and_hasher(members, FPR, hasher)?;
-    filters.push(("blocked Bloom".into(), classic(blocked, &all)?));
-    let quotient = QuotientFilter::with_capacity_and_hasher(members, FPR, hasher)?;
-    filters.push(("quotient".into(), classic(quotient, &all)?));
-    let d_left = DLeftCountingFilter::with_capacity_and_hasher(members, FPR, hasher)?;
-    filters.push(("d-left".into(), classic(d_left, &all)?));
     Ok(filters)
-}
-
-fn classic(mut filter: impl Filter + 'static, keys: &[u64]) -> Result<Chain> {
-    filter.insert_many(keys)?;
-    Ok(chain(move |key| filter.contains(&key)))
 }
 
 #[cfg(test)]

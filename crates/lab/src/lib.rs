@@ -5,15 +5,14 @@
 //! writes them to files. Other people's filters are contenders in the crate `lab-peers`.
 
 pub mod args;
-pub mod builds;
+pub mod bench;
 pub mod classic;
-pub mod fill;
 mod filters;
 pub mod grow;
 pub mod latency;
-pub mod limit;
+mod limit;
 pub mod machine;
-pub mod maps;
+mod maps;
 pub mod measure;
 pub mod ours;
 pub mod page;
@@ -21,11 +20,11 @@ pub mod paper;
 pub mod peer;
 pub mod report;
 pub mod results;
+pub mod soak;
 pub mod space;
 pub mod subject;
 pub mod threads;
 pub mod workload;
-mod zipf;
 
 pub use lab_keys as keys;
 

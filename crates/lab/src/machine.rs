@@ -5,34 +5,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
-
-/// What every result file says about where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What every result file says in its head: names and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// When, in UTC.
-    pub date: String,
-    /// The processor's name.
-    pub cpu: String,
-    /// Processors the system sees.
-    pub cpus: usize,
-    /// Size of each cache of processor 0, smallest level first.
-    pub caches: String,
-    /// Memory of the machine.
-    pub memory: String,
-    /// Kernel and its release.
-    pub kernel: String,
-    /// Runnable processes, on average over the last 1, 5 and 15 minutes: above the number
-    /// of processors, speeds suffer.
-    pub load: String,
-    /// The system's setting for transparent huge pages.
-    pub huge_pages: String,
-    /// The compiler.
-    pub rustc: String,
-    /// The target and the features it was compiled for.
-    pub target: String,
-    /// The commit, with `+` if files differ from it.
-    pub revision: String,
+    /// Name and value of each property, in order.
+    pub properties: Vec<(String, String)>,
 }
 
 impl Machine {
@@ -40,47 +17,74 @@ impl Machine {
     #[must_use]
     pub fn describe(date: Option<String>) -> Self {
         let now = || humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let line = |path, key| field(&fs::read_to_string(path).unwrap_or_default(), key);
-        Self {
-            date: date.unwrap_or_else(now),
-            cpu: line("/proc/cpuinfo", "model name").unwrap_or_else(unknown),
-            cpus: std::thread::available_parallelism().map_or(1, Into::into),
-            caches: caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
-            memory: line("/proc/meminfo", "MemTotal").unwrap_or_else(unknown),
-            kernel: output("uname", &["-sr"]).unwrap_or_else(unknown),
-            load: fs::read_to_string("/proc/loadavg").map_or_else(
-                |_| unknown(),
-                |text| text.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-            ),
-            huge_pages: fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
-                .map_or_else(|_| unknown(), |setting| setting.trim().to_owned()),
-            rustc: env!("LAB_RUSTC").to_owned(),
-            target: format!("{} ({})", env!("LAB_TARGET"), env!("LAB_TARGET_FEATURES")),
-            revision: revision().unwrap_or_else(unknown),
-        }
+        let read = |path| fs::read_to_string(path).ok();
+        let line = |path, key| field(&read(path)?, key);
+        let load = || {
+            Some(read("/proc/loadavg")?.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+        };
+        let pages = "/sys/kernel/mm/transparent_hugepage/enabled";
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let properties = [
+            ("date", Some(date.unwrap_or_else(now))),
+            ("cpu", line("/proc/cpuinfo", "model name")),
+            // Those that the system sees.
+            ("cpus", Some(cpus.to_string())),
+            ("caches", caches(Path::new("/sys/devices/system/cpu/cpu0/cache"))),
+            ("memory", line("/proc/meminfo", "MemTotal")),
+            ("kernel", output("uname", &["-sr"])),
+            // Runnable processes, on average over the last 1, 5 and 15 minutes: above the number of
+            // processors, speeds suffer.
+            ("load", load()),
+            ("huge pages", read(pages).map(|setting| setting.trim().to_owned())),
+            ("rustc", Some(env!("LAB_RUSTC").to_owned())),
+            ("target", Some(format!("{} ({})", env!("LAB_TARGET"), env!("LAB_TARGET_FEATURES")))),
+            // The commit, with `+` if files differ from it.
+            ("revision", revision()),
+        ];
+        let unknown = || "unknown".to_owned();
+        let known =
+            properties.map(|(name, value)| (name.to_owned(), value.unwrap_or_else(unknown)));
+        Self { properties: known.to_vec() }
     }
 
-    /// Name and value of each property, in the order of a report's head.
+    /// What a file of results says about it in its comments.
     #[must_use]
-    pub fn properties(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("date", self.date.clone()),
-            ("cpu", self.cpu.clone()),
-            ("cpus", self.cpus.to_string()),
-            ("caches", self.caches.clone()),
-            ("memory", self.memory.clone()),
-            ("kernel", self.kernel.clone()),
-            ("load", self.load.clone()),
-            ("huge pages", self.huge_pages.clone()),
-            ("rustc", self.rustc.clone()),
-            ("target", self.target.clone()),
-            ("revision", self.revision.clone()),
-        ]
+    pub fn of_file(text: &str) -> Self {
+        let comments = text.lines().map_while(|line| line.strip_prefix("# "));
+        let property = |line: &str| {
+            line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        Self { properties: comments.filter_map(property).collect() }
     }
-}
 
-fn unknown() -> String {
-    "unknown".to_owned()
+    /// Comments that [`of_file`](Self::of_file) reads: a line for each property.
+    #[must_use]
+    pub fn head(&self) -> String {
+        self.properties.iter().map(|(name, value)| format!("# {name}: {value}\n")).collect()
+    }
+
+    /// A property's value; "unknown" where there is none.
+    #[must_use]
+    pub fn get(&self, name: &str) -> &str {
+        let found = self.properties.iter().find(|property| property.0 == name);
+        found.map_or("unknown", |property| &property.1)
+    }
+
+    /// In a few words.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let day = self.get("date").split('T').next().unwrap_or_default();
+        let busy = if self.was_busy() { ", busy" } else { "" };
+        let (cpu, cpus) = (self.get("cpu"), self.get("cpus"));
+        let processors = if cpus == "1" { "processor" } else { "processors" };
+        format!("{cpu}, {cpus} {processors}, {day}{busy}")
+    }
+
+    /// Whether more processes were runnable than there are processors, so that speeds are too low.
+    fn was_busy(&self) -> bool {
+        let number = |name| self.get(name).split(' ').next().and_then(|first| first.parse().ok());
+        number("load").zip(number("cpus")).is_some_and(|(load, cpus): (f64, f64)| load > 1.5 * cpus)
+    }
 }
 
 /// The value of the first `key : value` line.
@@ -91,23 +95,20 @@ fn field(text: &str, key: &str) -> Option<String> {
     })
 }
 
-fn caches(directory: &Path) -> String {
-    let read = |index: u32, file: &str| {
-        let path = directory.join(format!("index{index}")).join(file);
-        fs::read_to_string(path).map(|text| text.trim().to_owned())
+/// The size of each cache of a processor, smallest level first.
+fn caches(directory: &Path) -> Option<String> {
+    let describe = |index: u32| {
+        let folder = directory.join(format!("index{index}"));
+        let read = |file| Some(fs::read_to_string(folder.join(file)).ok()?.trim().to_owned());
+        let kind = match &*read("type")? {
+            "Data" => "d",
+            "Instruction" => "i",
+            _ => "",
+        };
+        Some(format!("L{}{kind} {}", read("level")?, read("size")?))
     };
-    let described: Vec<String> = (0..8)
-        .map_while(|index| {
-            let (level, size) = (read(index, "level").ok()?, read(index, "size").ok()?);
-            let kind = match read(index, "type").ok()?.as_str() {
-                "Data" => "d",
-                "Instruction" => "i",
-                _ => "",
-            };
-            Some(format!("L{level}{kind} {size}"))
-        })
-        .collect();
-    if described.is_empty() { unknown() } else { described.join(", ") }
+    let described: Vec<String> = (0..8).map_while(describe).collect();
+    (!described.is_empty()).then(|| described.join(", "))
 }
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
@@ -134,10 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn a_date_that_was_given_is_kept() {
+    fn a_date_that_was_given_is_kept_and_files_are_read() {
         let machine = Machine::describe(Some("2024-02-29".into()));
-        assert_eq!(machine.date, "2024-02-29");
-        assert!(machine.rustc.starts_with("rustc"), "{}", machine.rustc);
-        assert_eq!(Machine::describe(None).date.len(), "2024-02-29T00:00:00Z".len());
+        assert_eq!(machine.get("date"), "2024-02-29");
+        assert!(machine.get("rustc").starts_with("rustc"), "{machine:?}");
+        assert_eq!(Machine::describe(None).get("date").len(), "2024-02-29T00:00:00Z".len());
+        assert_eq!(Machine::of_file(&(machine.head() + "a,b\n# c: d\n")), machine);
     }
 }

@@ -2,15 +2,15 @@
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use lab::args::{
-    BenchArgs, BuildsArgs, EndlessArgs, FillArgs, GrowArgs, LimitArgs, MapsArgs, SoakArgs,
-    SpaceArgs, ThreadsArgs,
-};
+use lab::bench::{self, BenchArgs};
+use lab::grow::{self, GrowArgs};
 use lab::latency::{self, LatencyArgs};
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
-use lab::{builds, fill, grow, limit, maps, report, space, threads};
+use lab::soak::{self, SoakArgs};
+use lab::space::{self, SpaceArgs};
+use lab::threads::{self, ThreadsArgs};
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -21,27 +21,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fill, query and empty our filters, beside what the memory allows
+    /// Fill, query and empty our filters or maps, and measure what the memory allows
     Bench(BenchArgs),
-    /// Build our filters, beside a plain loop of partitioned writes
-    Builds(BuildsArgs),
-    /// How many random lines a second the memory can deliver, plain and prefetched
-    Limit(LimitArgs),
-    /// Fill our filters to the first insert that fails, with many sets of keys
-    Fill(FillArgs),
-    /// Grow a filter and a map, at every doubling: rates, space, the longest insert
+    /// Grow sets and maps: inserts in every way, latencies, space and rates, threads
     Grow(GrowArgs),
-    /// Grow filters from many sizes at many rates, none of it foreseen
-    Endless(EndlessArgs),
     /// Very many operations on every kind that grows, beside a model
     Soak(SoakArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
-    /// Maps and the cuckoo hash table beside ordinary hash tables
-    Maps(MapsArgs),
     /// The time that a lookup takes from its key to its answer, when the next one waits for it
     Latency(LatencyArgs),
-    /// Bits per key for several false-positive rates, beside the bound and Bloom filters
+    /// Bits per key at several false-positive rates, with the bound and Bloom filters; how full
+    /// filters get
     Space(SpaceArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),
@@ -54,25 +45,16 @@ enum Command {
 
 fn main() -> Result<()> {
     match Cli::parse().command {
-        Command::Bench(args) => bench(&args),
-        Command::Builds(args) => builds::report(&args),
-        Command::Limit(args) => limit::report(&args),
-        Command::Fill(args) => fill::report(&args),
-        Command::Grow(args) => grow::report(&args),
-        Command::Endless(args) => grow::report_endless(&args),
-        Command::Soak(args) => grow::report_soak(&args),
+        Command::Bench(args) => bench::run(&args, vec![]),
+        Command::Grow(args) => grow::report(&args, |_, _| vec![]),
+        Command::Soak(args) => soak::report(&args),
         Command::Threads(args) => {
             let mut contenders = threads::locks();
-            contenders.extend(threads::sharded());
-            contenders.extend(threads::growing());
-            threads::report(&args, &contenders).map(drop)
+            contenders.extend(threads::others());
+            threads::report(&args, contenders)
         }
-        Command::Maps(args) => maps::report(&args),
         Command::Latency(args) => latency::report(&args),
-        Command::Space(args) => {
-            space::report(&args);
-            Ok(())
-        }
+        Command::Space(args) => space::report(&args),
         Command::Paper(args) => {
             paper::run(&args)?;
             let made = |out| page::run(&ReportArgs::of(args.out.clone(), out));
@@ -81,21 +63,4 @@ fn main() -> Result<()> {
         Command::Lookups(args) => lines::run(&args),
         Command::Report(args) => page::run(&args),
     }
-}
-
-fn bench(args: &BenchArgs) -> Result<()> {
-    let mut contenders: Vec<_> = args.ours().collect();
-    let ours: Vec<usize> = (0..contenders.len()).collect();
-    contenders.extend(args.peers()?);
-    let peers = ours.len()..contenders.len();
-    args.run(&contenders, |results| {
-        let pairs = ours.iter().skip(1).map(|&other| (other, 0));
-        let mut text = report::gains(results, &ours).to_string();
-        text += &report::against(results, "Our layouts against the first", pairs).to_string();
-        if !peers.is_empty() {
-            let pairs = ours.iter().flat_map(|&our| peers.clone().map(move |peer| (our, peer)));
-            text += &report::against(results, "Ours against the peers", pairs).to_string();
-        }
-        text
-    })
 }

@@ -1,5 +1,7 @@
 //! Time, medians, and the order that keeps a comparison fair on a machine whose speed drifts.
 
+use std::fmt::Display;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -21,6 +23,13 @@ pub(crate) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     // Both are positive, and there are fewer than 2^32 nanoseconds in a second.
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Says what a long run is doing, on stderr if that is a terminal.
+pub(crate) fn progress(message: impl Display) {
+    if io::stderr().is_terminal() {
+        eprint!("\r\x1b[K{message}\r");
+    }
 }
 
 /// Million operations per second.

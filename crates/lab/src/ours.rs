@@ -1,9 +1,7 @@
 //! The library's own filters as contenders.
 
 use anyhow::{Context, Result, bail};
-use malkoha::{
-    Builder, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, Layout,
-};
+use malkoha::{Builder, CuckooFilter, Layout};
 
 use crate::subject::Contender;
 
@@ -87,24 +85,6 @@ impl Ours {
             make: Box::new(move |keys| Ok(Box::new(self.builder(keys).build()?))),
         }
     }
-}
-
-/// Sets that grow from `start` keys, without naming the growth: of one owner, and shared.
-pub(crate) fn growing(start: u64, fpr: f64) -> [Contender; 2] {
-    let contender =
-        |name: &str, make| Contender { name: name.to_owned(), ours: true, make, build: None };
-    [
-        contender(
-            "growing",
-            Box::new(move |_| Ok(Box::new(GrowableCuckooFilter::with_capacity(start, fpr)?))),
-        ),
-        contender(
-            "growing, shared",
-            Box::new(move |_| {
-                Ok(Box::new(GrowableConcurrentCuckooFilter::with_capacity(start, fpr)?))
-            }),
-        ),
-    ]
 }
 
 #[cfg(test)]

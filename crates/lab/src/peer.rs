@@ -31,22 +31,18 @@ struct Peer {
     filter: *mut c_void,
 }
 
-/// The contender of a shared object; one that grows is built for `start` keys, however many follow.
+/// The contender of a shared object.
 ///
 /// # Errors
 ///
 /// If the file cannot be loaded, or lacks a function.
-pub fn contender(path: &Path, start: Option<u64>) -> Result<Contender> {
+pub fn contender(path: &Path) -> Result<Contender> {
     let interface = Interface::load(path).with_context(|| {
         format!("{}: not a peer; crates/lab/peers/peer.h says what one has", path.display())
     })?;
     // SAFETY: the interface promises a string that is never freed.
     let name = unsafe { CStr::from_ptr((interface.name)()) }.to_string_lossy().into_owned();
-    let make = move |keys| {
-        let peer = Peer::new(interface, start.unwrap_or(keys))?;
-        Ok(Box::new(peer) as Box<dyn Subject>)
-    };
-    Ok(Contender { name, ours: false, make: Box::new(make), build: None })
+    Ok(Contender::new(&name, false, move |keys| Peer::new(interface, keys)))
 }
 
 impl Interface {
@@ -89,6 +85,25 @@ impl Drop for Peer {
 }
 
 impl Subject for Peer {
+    fn insert(&mut self, key: u64) -> bool {
+        let mut refused = 0;
+        // SAFETY: the filter is the peer's, the key is a slice of one, and there is room for one.
+        unsafe { (self.interface.insert)(self.filter, &raw const key, 1, &raw mut refused) == 0 }
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.find_all(How::Single, &[key], &mut []) > 0
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        self.remove_all(How::Single, &[key]) > 0
+    }
+
+    fn bytes(&self) -> u64 {
+        // SAFETY: the filter is the peer's.
+        unsafe { (self.interface.bytes)(self.filter) }
+    }
+
     fn can(&self, operation: Operation, how: How) -> bool {
         match (operation, how) {
             (Operation::Insert | Operation::Find, How::Single) => true,
@@ -98,7 +113,7 @@ impl Subject for Peer {
         }
     }
 
-    fn insert(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+    fn insert_all(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
         let before = refused.len();
         refused.resize(before + keys.len(), 0);
         let room = refused[before..].as_mut_ptr();
@@ -109,31 +124,16 @@ impl Subject for Peer {
         refused.truncate(before + number);
     }
 
-    fn find(&self, how: How, keys: &[u64], _: &mut [bool]) -> u64 {
+    fn find_all(&self, how: How, keys: &[u64], _: &mut [bool]) -> u64 {
         let many = self.interface.find_many.filter(|_| how == How::Many);
         let find = many.unwrap_or(self.interface.find);
         // SAFETY: the filter is the peer's, and the keys are a slice.
         unsafe { find(self.filter, keys.as_ptr(), keys.len() as u64) }
     }
 
-    fn remove(&mut self, _: How, keys: &[u64], _: &mut [bool]) -> u64 {
+    fn remove_all(&mut self, _: How, keys: &[u64]) -> u64 {
         let Some(remove) = self.interface.remove else { return 0 };
         // SAFETY: as above.
         unsafe { remove(self.filter, keys.as_ptr(), keys.len() as u64) }
-    }
-
-    fn hash(&self, _: &mut [u64]) {}
-
-    fn bytes(&self) -> u64 {
-        // SAFETY: the filter is the peer's.
-        unsafe { (self.interface.bytes)(self.filter) }
-    }
-
-    fn load(&self) -> Option<f64> {
-        None
-    }
-
-    fn expected_fpr(&self) -> Option<f64> {
-        None
     }
 }

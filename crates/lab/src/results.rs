@@ -1,124 +1,14 @@
-//! What was measured, run by run, and the medians that reports are made of.
-
-use std::collections::BTreeMap;
-use std::fmt;
+//! What was measured, run by run, and the tables that are made of it.
 
 use serde::{Deserialize, Serialize};
 
-use crate::keys::Present;
-use crate::limit::Access;
 use crate::measure::median;
-use crate::subject::How;
+use crate::report::{Grid, number};
 
-/// Equal parts that a fill is timed in: a decile is two of them.
-pub const PARTS: u8 = 20;
-
-/// One thing that is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
-    /// Bits of the table for each key in it.
-    BitsPerKey,
-    /// Percent of the slots that are occupied.
-    Load,
-    /// Measured false-positive rate, percent.
-    Fpr,
-    /// The false-positive rate that the filter states, percent.
-    ExpectedFpr,
-    /// All keys inserted.
-    Insert(How),
-    /// The keys from one twentieth of the fill to another, the first inclusive.
-    InsertPart(How, u8, u8),
-    /// Built from a slice on this many threads.
-    Build(usize),
-    /// Lookups.
-    Find(How, Present),
-    /// Removals, from full to empty.
-    Remove(How),
-    /// What the memory allows.
-    Limit(Access),
-    /// Keys that an insert refused.
-    Refused,
-    /// Keys that were accepted and not found afterwards.
-    Lost,
-    /// Queries whose answers differed between two ways to ask them.
-    Disagreements,
-    /// Keys that were in and could not be removed.
-    NotRemoved,
-}
-
-impl Measure {
-    /// The first half of a fill.
-    #[must_use]
-    pub const fn first_half(how: How) -> Self {
-        Self::InsertPart(how, 0, PARTS / 2)
-    }
-
-    /// The last tenth of a fill.
-    #[must_use]
-    pub const fn last_tenth(how: How) -> Self {
-        Self::InsertPart(how, PARTS - 2, PARTS)
-    }
-
-    /// The last twentieth of a fill.
-    #[must_use]
-    pub const fn last_twentieth(how: How) -> Self {
-        Self::InsertPart(how, PARTS - 1, PARTS)
-    }
-
-    /// Unit of the values.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::BitsPerKey => "bits",
-            Self::Load | Self::Fpr | Self::ExpectedFpr => "%",
-            Self::Refused | Self::Lost | Self::Disagreements | Self::NotRemoved => "keys",
-            _ => "M/s",
-        }
-    }
-
-    /// Whether a value other than zero is a defect.
-    #[must_use]
-    pub const fn is_fault(self) -> bool {
-        matches!(self, Self::Refused | Self::Lost | Self::Disagreements | Self::NotRemoved)
-    }
-}
-
-impl fmt::Display for How {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Single => "single",
-            Self::Call => "call",
-            Self::Hash => "hash",
-            Self::Many => "many",
-            Self::Hashes => "hashes",
-        })
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BitsPerKey => f.write_str("bits a key"),
-            Self::Load => f.write_str("load"),
-            Self::Fpr => f.write_str("fpr"),
-            Self::ExpectedFpr => f.write_str("expected fpr"),
-            Self::Insert(how) => write!(f, "insert {how}"),
-            Self::InsertPart(how, from, to) => {
-                let percent = |part: u8| u32::from(part) * 100 / u32::from(PARTS);
-                write!(f, "insert {how} {}-{} %", percent(*from), percent(*to))
-            }
-            Self::Build(1) => f.write_str("build"),
-            Self::Build(threads) => write!(f, "build on {threads}"),
-            Self::Find(how, Present(percent)) => write!(f, "find {how} {percent} %"),
-            Self::Remove(how) => write!(f, "remove {how}"),
-            Self::Limit(access) => write!(f, "limit {access}"),
-            Self::Refused => f.write_str("refused"),
-            Self::Lost => f.write_str("lost"),
-            Self::Disagreements => f.write_str("disagreements"),
-            Self::NotRemoved => f.write_str("not removed"),
-        }
-    }
-}
+/// Unit of counts of defects, of which tables show the worst run and no ratio.
+pub const FAULTS: &str = "keys";
+/// Million keys per second.
+pub const RATE: &str = "M/s";
 
 /// A line of a result file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -139,88 +29,192 @@ pub struct Row {
     pub greatest: f64,
     /// Number of runs.
     pub runs: usize,
-    /// The median as a fraction of what the memory allows, for lookups.
-    pub of_limit: Option<f64>,
 }
 
-/// All values of one size, by contender and measure.
+/// Values by contender, keys, measure and unit, in the order in which they came: one per run.
+#[derive(Clone, Debug, Default)]
+pub struct Figures(Vec<Figure>);
+
 #[derive(Clone, Debug)]
-pub struct Results {
-    /// Keys in each filter.
-    pub keys: u64,
-    /// Names, in the order of the tables; those of limits come last.
-    pub names: Vec<String>,
-    /// For each contender, the limit that belongs to its size, by index into `names`.
-    pub limits: BTreeMap<usize, usize>,
-    values: BTreeMap<(usize, Measure), Vec<f64>>,
+struct Figure {
+    contender: String,
+    keys: u64,
+    measure: String,
+    unit: String,
+    values: Vec<f64>,
 }
 
-impl Results {
-    /// Nothing measured yet of these contenders.
-    #[must_use]
-    pub const fn new(keys: u64, names: Vec<String>) -> Self {
-        Self { keys, names, limits: BTreeMap::new(), values: BTreeMap::new() }
+impl Figure {
+    fn row(&self) -> Row {
+        Row {
+            contender: self.contender.clone(),
+            keys: self.keys,
+            measure: self.measure.clone(),
+            unit: self.unit.clone(),
+            median: median(&self.values).unwrap_or(f64::NAN),
+            least: self.values.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            runs: self.values.len(),
+        }
     }
 
+    /// As a table shows it.
+    fn cell(&self) -> String {
+        let row = self.row();
+        number(Some(if row.unit == FAULTS { row.greatest } else { row.median }))
+    }
+
+    fn is_of(&self, contender: &str, measure: &str) -> bool {
+        self.contender == contender && self.measure == measure
+    }
+}
+
+impl Figures {
     /// Adds one run's value.
-    pub fn record(&mut self, contender: usize, measure: Measure, value: f64) {
-        self.values.entry((contender, measure)).or_default().push(value);
+    pub fn add(&mut self, contender: &str, keys: u64, measure: &str, unit: &str, value: f64) {
+        let same =
+            |it: &&mut Figure| it.is_of(contender, measure) && it.keys == keys && it.unit == unit;
+        if let Some(figure) = self.0.iter_mut().find(same) {
+            return figure.values.push(value);
+        }
+        let [contender, measure, unit] = [contender, measure, unit].map(str::to_owned);
+        self.0.push(Figure { contender, keys, measure, unit, values: vec![value] });
     }
 
-    /// All runs' values.
+    /// The values of all runs, if there are any.
     #[must_use]
-    pub fn runs(&self, contender: usize, measure: Measure) -> &[f64] {
-        self.values.get(&(contender, measure)).map_or(&[], Vec::as_slice)
+    pub fn runs(&self, contender: &str, measure: &str) -> &[f64] {
+        let found = self.0.iter().find(|it| it.is_of(contender, measure));
+        found.map_or(&[], |it| &it.values)
     }
 
-    /// The median of the runs, if it was measured.
-    #[must_use]
-    pub fn median(&self, contender: usize, measure: Measure) -> Option<f64> {
-        median(self.runs(contender, measure))
+    /// Adds the runs of the fastest of some measures, under another name, for all contenders.
+    pub fn add_fastest(&mut self, name: &str, measures: &[String]) {
+        for contender in distinct(self.0.iter().map(|it| it.contender.clone())) {
+            let of = |it: &&Figure| it.contender == contender && measures.contains(&it.measure);
+            let middle = |it: &Figure| median(&it.values).unwrap_or(0.0);
+            let all = self.0.iter().filter(of);
+            let Some(fastest) = all.max_by(|a, b| middle(a).total_cmp(&middle(b))) else {
+                continue;
+            };
+            self.0.push(Figure { measure: name.to_owned(), ..fastest.clone() });
+        }
     }
 
-    /// Everything that was measured of a contender, in order.
-    pub fn measures(&self, contender: usize) -> impl Iterator<Item = Measure> {
-        let range = (contender, Measure::BitsPerKey)..(contender + 1, Measure::BitsPerKey);
-        self.values.range(range).map(|((_, measure), _)| *measure)
-    }
-
-    /// The most that memory allows of single or batched lookups in a table of the contender's
-    /// size, taken in the same runs.
-    #[must_use]
-    pub fn limit(&self, contender: usize, prefetched: bool) -> Option<f64> {
-        let limit = *self.limits.get(&contender)?;
-        let rates = self.measures(limit).filter_map(|measure| match measure {
-            Measure::Limit(access) if access.prefetched() == prefetched => {
-                self.median(limit, measure)
-            }
-            _ => None,
-        });
-        rates.max_by(f64::total_cmp)
-    }
-
-    /// A lookup's median as a fraction of the limit; `None` for everything else.
-    #[must_use]
-    pub fn of_limit(&self, contender: usize, measure: Measure) -> Option<f64> {
-        let Measure::Find(how, _) = measure else { return None };
-        let prefetched = matches!(how, How::Many | How::Hashes);
-        Some(self.median(contender, measure)? / self.limit(contender, prefetched)?)
-    }
-
-    /// All medians, as lines of a file.
+    /// A line for each figure.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
-        let row = |(&(contender, measure), runs): (&(usize, Measure), &Vec<f64>)| Row {
-            contender: self.names[contender].clone(),
-            keys: self.keys,
-            measure: measure.to_string(),
-            unit: measure.unit().to_owned(),
-            median: median(runs).unwrap_or(f64::NAN),
-            least: runs.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: runs.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            runs: runs.len(),
-            of_limit: self.of_limit(contender, measure),
-        };
-        self.values.iter().map(row).collect()
+        self.0.iter().map(Figure::row).collect()
+    }
+
+    /// A line for each measure, a column for each contender.
+    #[must_use]
+    pub fn by_measure(&self, title: &str) -> Grid {
+        let contenders = distinct(self.0.iter().map(|it| &*it.contender));
+        let mut grid = Grid::new(title, [""].into_iter().chain(contenders.iter().copied()));
+        for (measure, unit) in distinct(self.0.iter().map(|it| (&*it.measure, &*it.unit))) {
+            let cell = |contender: &&str| {
+                let found =
+                    self.0.iter().find(|it| it.is_of(contender, measure) && it.unit == unit);
+                found.map_or(String::new(), Figure::cell)
+            };
+            let name = format!("{measure}, {unit}");
+            grid.row([name].into_iter().chain(contenders.iter().map(cell)));
+        }
+        grid
+    }
+
+    /// How many times as much as each other contender the first one has: a line for each measure.
+    /// Each ratio is the median of the ratios within a run, which stay valid on a machine whose
+    /// speed drifts.
+    #[must_use]
+    pub fn ratios(&self) -> Grid {
+        let contenders = distinct(self.0.iter().map(|it| &*it.contender));
+        let Some((&first, others)) = contenders.split_first() else { return Grid::default() };
+        let title = format!("{first} over the others");
+        let mut grid = Grid::new(title, [""].into_iter().chain(others.iter().copied()));
+        for it in self.0.iter().filter(|it| it.contender == first && it.unit != FAULTS) {
+            let cell = |other: &&str| {
+                let pairs = it.values.iter().zip(self.runs(other, &it.measure));
+                number(median(&pairs.map(|(ours, theirs)| ours / theirs).collect::<Vec<f64>>()))
+            };
+            let cells: Vec<String> = others.iter().map(cell).collect();
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                grid.row([it.measure.clone()].into_iter().chain(cells));
+            }
+        }
+        grid
+    }
+
+    /// Some measures: a line for each size of each contender.
+    #[must_use]
+    pub fn by_size(&self, title: &str, measures: &[impl AsRef<str>]) -> Grid {
+        let is_asked = |it: &&Figure| measures.iter().any(|name| name.as_ref() == it.measure);
+        let asked = || self.0.iter().filter(is_asked);
+        let mut lines = distinct(asked().map(|it| (it.keys, &*it.contender)));
+        // Stable: contenders stay in their order.
+        lines.sort_by_key(|line| line.0);
+        let heads = measures.iter().map(AsRef::as_ref);
+        let mut grid = Grid::new(title, ["", "keys"].into_iter().chain(heads));
+        for (keys, contender) in lines {
+            let cell = |measure: &str| {
+                let found = asked().find(|it| it.is_of(contender, measure) && it.keys == keys);
+                found.map_or(String::new(), Figure::cell)
+            };
+            let cells = measures.iter().map(|measure| cell(measure.as_ref()));
+            grid.row([contender.to_owned(), keys.to_string()].into_iter().chain(cells));
+        }
+        grid
+    }
+}
+
+/// Each once, in the order in which they come first.
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for it in all {
+        if !distinct.contains(&it) {
+            distinct.push(it);
+        }
+    }
+    distinct
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures() -> Figures {
+        let mut figures = Figures::default();
+        // The machine was half as fast in the second run.
+        for (contender, one, many) in [("a", [8.0, 4.0], [30.0, 15.0]), ("b", [4.0, 2.0], [1.0; 2])]
+        {
+            for run in 0..2 {
+                figures.add(contender, 100, "find", RATE, one[run]);
+                figures.add(contender, 100, "find many", RATE, many[run]);
+                figures.add(contender, 100, "lost", FAULTS, run as f64);
+            }
+        }
+        figures
+    }
+
+    #[test]
+    fn ratios_are_taken_within_a_run() {
+        let mut figures = figures();
+        figures.add_fastest("fastest", &["find".to_owned(), "find many".to_owned()]);
+        let text = figures.ratios().to_string();
+        let lines: Vec<&str> = text.lines().skip(2).map(str::trim).collect();
+        assert_eq!(lines, ["b", "find       2.00", "find many  22.5", "fastest    7.50"]);
+    }
+
+    #[test]
+    fn tables_are_of_medians_and_of_the_worst_faults() {
+        let figures = figures();
+        let text = figures.by_measure("T").to_string();
+        assert!(
+            text.contains("find, M/s       6.00  3.00") && text.contains("lost, keys      1.00")
+        );
+        let text = figures.by_size("T", &["find many"]).to_string();
+        assert!(text.contains("a   100       22.5"), "{text}");
+        assert_eq!(figures.rows()[0].least, 4.0);
     }
 }

@@ -1,27 +1,39 @@
-//! What is measured: our filters and other people's, behind one interface.
+//! What is measured: sets and maps, ours and other people's, behind one trait.
 //!
-//! Every method takes a slice and loops inside, so that the loop is compiled with the filter's own
-//! type and there is no dynamic call per key.
+//! A type says how it handles one key and which batches it has. The loops over slices are provided
+//! methods, so that each is compiled with the type and no call per key is dynamic.
+
+use std::fmt;
 
 use anyhow::Result;
 
-/// In which way a filter is asked to do something for a slice of keys.
+use crate::latency::Walk;
+
+/// In which way something is done for a slice of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
-    /// A plain loop; the compiler may inline the filter's method into it.
+    /// A plain loop; the compiler may inline the type's method into it.
     Single,
     /// A plain loop over a function that is not inlined, as in a caller that does other work
     /// between two keys.
     Call,
     /// A plain loop over hashes that the caller has already.
     Hash,
-    /// The filter's own batch method, on keys.
+    /// The type's own batch method, on keys.
     Many,
-    /// The filter's own batch method, on hashes that the caller has already.
+    /// The type's own batch method, on hashes that the caller has already.
     Hashes,
+    /// The type's own batch method that inserts the keys that are not in.
+    Unique,
 }
 
-/// What a filter is asked to do.
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
+}
+
+/// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// Insert keys.
@@ -32,25 +44,119 @@ pub enum Operation {
     Remove,
 }
 
-/// A filter under measurement.
+/// A set or map under measurement. A map gives each key a value of its own making.
 pub trait Subject {
-    /// Whether the filter offers this.
-    fn can(&self, operation: Operation, how: How) -> bool;
-    /// Inserts the keys; adds those that it refuses to `refused`.
-    fn insert(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>);
-    /// Looks the keys up; returns how many were found. `found` is as long as `keys`, for filters
-    /// that write their answers into a slice.
-    fn find(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64;
-    /// Removes the keys; returns how many were found. `removed` is as long as `keys`.
-    fn remove(&mut self, how: How, keys: &[u64], removed: &mut [bool]) -> u64;
-    /// Turns keys into what [`How::Hashes`] takes.
-    fn hash(&self, keys: &mut [u64]);
-    /// Bytes that the filter's table takes.
+    /// Inserts a key; returns whether it was accepted.
+    fn insert(&mut self, key: u64) -> bool;
+    /// Looks a key up.
+    fn contains(&self, key: u64) -> bool;
+    /// Removes a key; returns whether it was found.
+    fn remove(&mut self, key: u64) -> bool;
+    /// Bytes that the table takes.
     fn bytes(&self) -> u64;
-    /// Share of the slots that are occupied, where the filter has slots and tells.
-    fn load(&self) -> Option<f64>;
-    /// The false-positive rate that the filter states for its present load, if it does.
-    fn expected_fpr(&self) -> Option<f64>;
+
+    /// Whether it offers this. The default: everything, one by one.
+    fn can(&self, operation: Operation, how: How) -> bool {
+        how == How::Single || (operation, how) == (Operation::Find, How::Call)
+    }
+
+    /// Share of the slots that are occupied, if it has slots and says so.
+    fn load(&self) -> Option<f64> {
+        None
+    }
+
+    /// The false-positive rate that it states for its present load, if it does; for a map, the
+    /// candidates of an absent key.
+    fn expected_fpr(&self) -> Option<f64> {
+        None
+    }
+
+    /// Replaces keys by what [`How::Hash`] and [`How::Hashes`] take.
+    fn hash(&self, _keys: &mut [u64]) {}
+
+    /// Looks a hash up.
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.contains(hash)
+    }
+
+    /// [`insert_all`](Self::insert_all) by a batch method.
+    fn insert_batch(&mut self, _how: How, keys: &[u64], refused: &mut Vec<u64>) {
+        refused.extend(keys.iter().filter(|&&key| !self.insert(key)));
+    }
+
+    /// [`find_all`](Self::find_all) by a batch method.
+    fn find_batch(&self, _how: How, keys: &[u64], _found: &mut [bool]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.contains(key))).sum()
+    }
+
+    /// [`remove_all`](Self::remove_all) by a batch method.
+    fn remove_batch(&mut self, keys: &[u64]) -> u64 {
+        keys.iter().map(|&key| u64::from(self.remove(key))).sum()
+    }
+
+    /// Inserts the keys; adds those that it refuses to `refused`.
+    fn insert_all(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
+        if how == How::Single {
+            refused.extend(keys.iter().filter(|&&key| !self.insert(key)));
+        } else {
+            self.insert_batch(how, keys, refused);
+        }
+    }
+
+    /// Looks the keys up; returns how many were found. `found` is as long as `keys`, for types that
+    /// write their answers into a slice.
+    fn find_all(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
+        match how {
+            How::Single => keys.iter().map(|&key| u64::from(self.contains(key))).sum(),
+            How::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
+            How::Hash => keys.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum(),
+            _ => self.find_batch(how, keys, found),
+        }
+    }
+
+    /// Removes the keys; returns how many were found.
+    fn remove_all(&mut self, how: How, keys: &[u64]) -> u64 {
+        if how == How::Single {
+            return keys.iter().map(|&key| u64::from(self.remove(key))).sum();
+        }
+        self.remove_batch(keys)
+    }
+
+    /// Lookups of which each needs the answer of the one before.
+    fn walk(&self, walk: &mut Walk, lookups: u32) {
+        walk.chain(lookups, |key| self.contains(key));
+    }
+
+    /// One thread's part of a mix: inserts, with `lookups / inserts` lookups between them. Returns
+    /// how many inserts were refused, and how many lookups found something.
+    fn mix(&mut self, how: How, inserts: &[u64], lookups: &[u64]) -> (usize, u64) {
+        let (ins, asked) = (inserts.len(), lookups.len());
+        // A round has at least one of the rarer kind, so that the mix is the same throughout.
+        let (more, fewer) = (ins.max(asked), ins.min(asked).max(1));
+        let chunk = if how == How::Single { more.div_ceil(fewer).min(MIXED) } else { MIXED };
+        let rounds = more.div_ceil(chunk).max(1);
+        let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
+        let (mut refused, mut found, mut answers) = (Vec::new(), 0, vec![false; MIXED]);
+        for round in 0..rounds {
+            self.insert_all(how, &inserts[part(ins, round)], &mut refused);
+            let lookups = &lookups[part(asked, round)];
+            found += self.find_all(how, lookups, &mut answers[..lookups.len()]);
+        }
+        (refused.len(), found)
+    }
+
+    /// The batch method where there is one.
+    fn fastest(&self, operation: Operation) -> How {
+        if self.can(operation, How::Many) { How::Many } else { How::Single }
+    }
+}
+
+/// Keys in a batch of the more frequent operation of a mix.
+pub(crate) const MIXED: usize = 4096;
+
+#[inline(never)]
+fn contains_call<T: Subject + ?Sized>(subject: &T, key: u64) -> bool {
+    subject.contains(key)
 }
 
 /// How many of the answers are yes.
@@ -63,7 +169,7 @@ pub type Make = Box<dyn Fn(u64) -> Result<Box<dyn Subject>>>;
 /// Builds a subject from all its keys at once, on this many threads.
 pub type Build = Box<dyn Fn(&[u64], usize) -> Result<Box<dyn Subject>>>;
 
-/// A filter with its settings, which can be built again for every run.
+/// A set or map with its settings, which can be made again for every run.
 pub struct Contender {
     /// Its name in every table.
     pub name: String,
@@ -73,4 +179,16 @@ pub struct Contender {
     pub make: Make,
     /// Builds it from a slice, if it can.
     pub build: Option<Build>,
+}
+
+impl Contender {
+    /// One that is made empty and filled.
+    pub fn new<T: Subject + 'static>(
+        name: &str,
+        ours: bool,
+        make: impl Fn(u64) -> Result<T> + 'static,
+    ) -> Self {
+        let make: Make = Box::new(move |keys| Ok(Box::new(make(keys)?)));
+        Self { name: name.to_owned(), ours, make, build: None }
+    }
 }

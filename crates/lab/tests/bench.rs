@@ -4,6 +4,7 @@ use std::fs::File;
 use std::process::Command;
 
 use lab::report::read_csv;
+use lab::results::Row;
 
 fn lab(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().unwrap();
@@ -32,7 +33,7 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     assert!(good, "{text}");
     assert!(text.contains("# date: today"), "{text}");
 
-    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     let value = |contender: &str, measure: &str| {
         let row = rows.iter().find(|row| row.contender == contender && row.measure == measure);
         row.unwrap_or_else(|| panic!("no {measure} of {contender} in {rows:#?}")).median
@@ -49,7 +50,7 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     let (fpr, stated) = (value("bucketed:12", "fpr"), value("bucketed:12", "expected fpr"));
     assert!((fpr / stated - 1.0).abs() < 0.25, "{fpr} against {stated}");
     assert!((12.5..12.8).contains(&value("bucketed:12", "bits a key")));
-    assert!(rows.iter().any(|row| row.of_limit.is_some_and(|fraction| fraction > 0.0)));
+    assert!(value("bucketed:12", "find many 0 %, of the limit") > 0.0);
 }
 
 /// The linker driver of Rust programs also compiles C.
@@ -65,9 +66,9 @@ fn a_shared_object_is_measured_beside_ours() {
     let (object, csv) = (object.to_str().unwrap(), path.to_str().unwrap());
     let quick = ["bench", "--quick", "--keys", "20000", "--layouts", "bucketed", "--csv", csv];
     let (good, text) = lab(&[&quick[..], &["--peer", object]].concat());
-    assert!(good && text.contains("bucketed:12 / bitmap"), "{text}");
+    assert!(good && text.contains("bucketed:12 over the others"), "{text}");
 
-    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     let value = |measure: &str| {
         let mut of = rows.iter().filter(|r| r.contender == "bitmap" && r.measure == measure);
         of.next().map(|row| row.median)
@@ -77,19 +78,35 @@ fn a_shared_object_is_measured_beside_ours() {
     assert!(value("fpr").is_some_and(|percent| (1.4..1.7).contains(&percent)), "{rows:#?}");
     assert_eq!((value("find many 50 %"), value("remove single")), (None, None));
 
-    // Begun for a tenth of the keys: the bitmap stays as it is, our sets grow.
-    let (good, text) = lab(&[&quick[..], &["--start", "2000", "--peer", object]].concat());
-    assert!(good && text.contains("growing, shared / bitmap"), "{text}");
-    let rows = read_csv(File::open(&path).unwrap()).unwrap();
-    let bits = |name: &str| {
-        let mut of = rows.iter().filter(|r| r.contender == name && r.measure == "bits a key");
-        of.next().map(|row| row.median)
-    };
-    assert!(bits("bitmap").is_some_and(|bits| bits < 7.0), "{rows:#?}");
-    assert!(bits("growing").is_some_and(|bits| (15.0..25.0).contains(&bits)), "{rows:#?}");
-
     let (good, text) = lab(&["bench", "--keys", "20000", "--peer", csv]);
     assert!(!good && text.contains("peer.h"), "{text}");
+}
+
+/// From 1000 keys, as people do without a capacity.
+#[test]
+fn growth_is_measured_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("growth.csv");
+    let arguments = ["grow", "--keys", "3000,20k", "--fpr", "0.01", "--csv"];
+    let (good, text) = lab(&[&arguments[..], &[path.to_str().unwrap()]].concat());
+    assert!(good, "{text}");
+    let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
+    let value = |contender: &str, measure: &str| {
+        let contender = format!("{contender}, fpr 0.01");
+        let mut of = rows.iter().filter(|r| r.contender == contender && r.measure == measure);
+        of.find(|row| row.keys == 20_000).map(|row| row.median)
+    };
+    for kind in ["set", "map", "shared set", "shared map"] {
+        for measure in ["one by one", "batches of 1,024", "one batch", "churn", "get", "99.99 %"] {
+            assert!(value(kind, measure).is_some_and(|rate| rate > 0.0), "{kind}: {measure}");
+        }
+    }
+    let fpr = value("set", "measured fpr").unwrap();
+    assert!((0.005..1.2).contains(&fpr), "{fpr}");
+    assert!(value("set", "unique, 65,536").is_some() && value("map", "unique, 65,536").is_none());
+    assert!(value("shared map", "one by one, gain").is_some(), "{text}");
+    assert!(value("set", "bits/key").is_some_and(|bits| (10.0..25.0).contains(&bits)), "{text}");
+    assert!(value("hashbrown", "measured fpr").is_some_and(|fpr| fpr == 0.0), "{text}");
 }
 
 #[test]
@@ -108,7 +125,7 @@ fn threads_are_measured_on_every_filter() {
         path.to_str().unwrap(),
     ]);
     assert!(good, "{text}");
-    let rows = read_csv(File::open(&path).unwrap()).unwrap();
+    let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     for filter in ["striped, parking", "one lock, elided MCS", "one owner, no sharing"] {
         for mix in ["lookups", "10 % inserts", "50 % inserts", "inserts"] {
             for way in ["one by one", "in batches"] {
@@ -142,7 +159,7 @@ fn what_does_not_exist_is_refused_with_what_does() {
 fn a_kind_that_soak_does_not_have_is_an_error_that_lists_those_it_has() {
     let (good, text) = lab(&["soak", "--operations", "1000", "--only", "fixed, set;nonsense"]);
     assert!(!good && text.contains("nonsense") && !text.contains("operations"), "{text}");
-    for kind in lab::grow::SOAK_KINDS {
+    for kind in lab::soak::KINDS {
         assert!(text.contains(kind), "{kind}: {text}");
     }
     let (good, text) = lab(&["soak", "--operations", "1000", "--only", "fixed, set;shared, map"]);

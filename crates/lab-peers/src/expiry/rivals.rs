@@ -8,7 +8,7 @@ use anyhow::Result;
 use cuckoo_clock::config::{CuckooConfiguration, TtlConfig};
 use foldhash::fast::FixedState;
 
-use crate::windows::{Shared, TTL, Window};
+use super::windows::{Shared, TTL, Window};
 
 /// The steps of the window: as many as ours has by itself.
 const STEPS: u32 = 15;

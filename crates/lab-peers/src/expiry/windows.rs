@@ -55,37 +55,31 @@ impl Window for Ours<ExpiringCuckooFilter> {
     }
 
     fn insert(&mut self, keys: &[u64]) {
-        let Self { filter, batch } = self;
-        if *batch == 1 {
-            keys.iter().for_each(|&key| filter.insert(key).expect(BUILT_FOR_AS_MANY));
-        } else {
-            let batches = keys.chunks(*batch);
-            batches.for_each(|keys| filter.insert_many(keys).expect(BUILT_FOR_AS_MANY));
+        for keys in keys.chunks(self.batch) {
+            let inserted = match keys {
+                &[key] => self.filter.insert(key).is_ok(),
+                keys => self.filter.insert_many(keys).is_ok(),
+            };
+            assert!(inserted, "{BUILT_FOR_AS_MANY}");
         }
     }
 
     fn count(&self, keys: &[u64]) -> usize {
-        let mut found = 0;
-        let one = |key| usize::from(self.filter.contains(key));
-        let many = |keys: &[u64]| self.filter.contains_many(keys).into_iter().filter(|is| *is);
-        if self.batch == 1 {
-            keys.iter().for_each(|&key| found += one(key));
-        } else {
-            keys.chunks(self.batch).for_each(|keys| found += many(keys).count());
-        }
-        found
+        let count = |keys: &[u64]| match keys {
+            &[key] => usize::from(self.filter.contains(key)),
+            keys => self.filter.contains_many(keys).into_iter().filter(|is| *is).count(),
+        };
+        keys.chunks(self.batch).map(count).sum()
     }
 
     fn insert_new(&mut self, keys: &[u64]) {
-        let Self { filter, batch } = self;
-        if *batch == 1 {
-            keys.iter().for_each(|&key| {
-                black_box(filter.insert_unique(key).expect(BUILT_FOR_AS_MANY));
-            });
-        } else {
-            keys.chunks(*batch).for_each(|keys| {
-                black_box(filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
-            });
+        for keys in keys.chunks(self.batch) {
+            match keys {
+                &[key] => _ = black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY)),
+                keys => {
+                    black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
+                }
+            }
         }
     }
 
@@ -96,14 +90,13 @@ impl Window for Ours<ExpiringCuckooFilter> {
 
 impl Shared for Ours<GrowableConcurrentExpiringCuckooFilter> {
     fn insert_new(&self, keys: &[u64]) {
-        if self.batch == 1 {
-            keys.iter().for_each(|&key| {
-                black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY));
-            });
-        } else {
-            keys.chunks(self.batch).for_each(|keys| {
-                black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
-            });
+        for keys in keys.chunks(self.batch) {
+            match keys {
+                &[key] => _ = black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY)),
+                keys => {
+                    black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
+                }
+            }
         }
     }
 }

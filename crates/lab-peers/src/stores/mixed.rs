@@ -1,15 +1,13 @@
 //! A thread that reads while another overwrites.
 
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
 use crate::items::{random, random_keys};
-use crate::output::{Output, per_second};
 use crate::peer::{Kind, Level, Peer};
-use crate::work::{Work, millis, path_of};
+use crate::work::Work;
 
 /// Keys that are looked up in one transaction.
 const GETS: u64 = 1000;
@@ -17,37 +15,25 @@ const GETS: u64 = 1000;
 const READS: u64 = 1 << 21;
 const WRITES: u64 = 1 << 22;
 
-impl Work {
+impl Work<'_> {
     /// Opens a store such that it compacts by itself, if it can; reads and overwrites it for some
-    /// seconds, one put a transaction; opens it again as it was before.
-    pub(crate) fn mix(
-        &self,
-        kind: &Kind,
-        peer: Box<dyn Peer>,
-        directory: &Path,
-        output: &mut Output,
-    ) -> Result<Box<dyn Peer>> {
-        let path = path_of(kind, directory);
-        drop(peer);
+    /// seconds, one put per transaction.
+    pub(crate) fn mix(&mut self, kind: &Kind) -> Result<()> {
+        let (name, path) = (kind.name, self.path_of(kind));
         let peer = kind.open(&path, Level::Busy)?;
-        let (read, written) = thread::scope(|scope| {
+        let ((gets, longest_gets), (puts, longest_put)) = thread::scope(|scope| {
             let reader = scope.spawn(|| self.read(&*peer));
             let written = self.overwrite(&*peer)?;
             Ok::<_, anyhow::Error>((reader.join().expect("no panic in a lookup")?, written))
         })?;
-        let name = kind.name;
-        output.add(name, "mixed: gets, one thread", "/s", per_second(read.0, self.seconds));
-        output.add(name, "mixed: longest 1000 gets", "ms", millis(read.1));
-        output.add(
-            name,
-            "mixed: puts one by one, another",
-            "/s",
-            per_second(written.0, self.seconds),
-        );
-        output.add(name, "mixed: longest put", "ms", millis(written.1));
-        output.add(name, "disk at the end of it", "of logical", self.disk(&path, self.keys));
-        drop(peer);
-        kind.open(&path, Level::Relaxed)
+        let seconds = self.seconds;
+        self.output.add_rate(name, "mixed: gets, one thread", gets, seconds);
+        self.output.add_time(name, "mixed: longest 1000 gets", longest_gets);
+        self.output.add_rate(name, "mixed: puts one by one, another", puts, seconds);
+        self.output.add_time(name, "mixed: longest put", longest_put);
+        let disk = self.disk(&path, self.keys);
+        self.output.add(name, "disk at the end of it", "of logical", disk);
+        Ok(())
     }
 
     /// The number of lookups, and how long the longest thousand took.
@@ -65,10 +51,20 @@ impl Work {
 
     /// The number of puts, and how long the longest took.
     fn overwrite(&self, peer: &dyn Peer) -> Result<(u64, Duration)> {
+        self.put_while(peer, |count| Some(random(self.keys, count, WRITES)))
+    }
+
+    /// Puts the records that `next` names, one by one, until there is none or the time is up: their
+    /// number, and how long the longest took.
+    pub(crate) fn put_while(
+        &self,
+        peer: &dyn Peer,
+        next: impl Fn(u64) -> Option<u64>,
+    ) -> Result<(u64, Duration)> {
         let (start, mut longest, mut count) = (Instant::now(), Duration::ZERO, 0);
-        while start.elapsed() < self.seconds {
+        while let Some(number) = next(count).filter(|_| start.elapsed() < self.seconds) {
             let begin = Instant::now();
-            peer.put(&[random(self.keys, count, WRITES)], false)?;
+            peer.put(&[number], false)?;
             longest = longest.max(begin.elapsed());
             count += 1;
         }

@@ -1,94 +1,121 @@
-//! The grown filter beside filters of fixed size for as many keys.
+//! Inserts in several ways, churn and lookups: million keys per second at each size.
 
 use std::time::Duration;
 
 use anyhow::Result;
-use malkoha::{CuckooFilter, GrowableCuckooFilter, Layout};
 
-use super::BATCH;
-use super::doublings::each_batch;
-use crate::args::GrowArgs;
-use crate::keys::{Keys, Present};
-use crate::measure::{alternating, median, rate, timed};
-use crate::report::{Grid, number};
+use super::Run;
+use super::growth::Growth;
+use crate::measure::{alternating, rate, timed};
+use crate::subject::{Contender, How, Operation};
 
-/// Keys asked for in a run.
+/// The ways to insert: name, method, and keys handed over at a time.
+const WAYS: [(&str, How, usize); 3] = [
+    ("one by one", How::Single, BATCH),
+    ("batches of 1,024", How::Many, BATCH),
+    ("unique, 65,536", How::Unique, 65_536),
+];
+const ALL: &str = "one batch";
+const CHURN: [(&str, How); 2] = [("churn", How::Single), ("churn, 1,024", How::Many)];
+const GET: [(&str, How); 2] = [("get", How::Single), ("get, 1,024", How::Many)];
+const BATCH: usize = 1024;
+/// Pairs of a churn and lookups, at most.
+const PAIRS: u64 = 1 << 20;
 const LOOKUPS: u64 = 4_000_000;
+const SPACE: &str = "bits/key";
 
-pub(super) fn report(args: &GrowArgs, grown: &GrowableCuckooFilter) -> Result<()> {
-    let builder = CuckooFilter::builder().capacity(args.keys).fpr(args.fpr);
-    let mut fixed = [
-        builder.clone().layout(Layout::Bucketed { bucket_size: 4 }).build()?,
-        builder.layout(Layout::GapWindows).build()?,
-    ];
-    for fixed in &mut fixed {
-        let mut refused = Ok(());
-        each_batch(Keys::new(args.seed), args.keys, |batch| {
-            if let Err(error) = fixed.insert_many(batch) {
-                refused = Err(error);
-            }
-        });
-        refused?;
-    }
-    let head = [
-        "present %",
-        "grown, M/s",
-        "buckets, M/s",
-        "gap windows, M/s",
-        "grown / buckets",
-        "grown / gap windows",
-    ];
-    let mut grid = Grid::new("Batched lookups, grown and fixed in turn, medians", head);
-    for present in Present::ALL {
-        let mut runs: [Vec<f64>; 3] = Default::default();
-        for run in 0..args.runs {
-            for side in alternating(3, run) {
-                let find = |keys: &[u64], found: &mut [bool]| match side {
-                    0 => grown.contains_hashes(keys, found),
-                    side => fixed[side - 1].contains_hashes(keys, found),
-                };
-                runs[side].push(lookups(args, present, &hashes_of(grown), find));
+impl Run<'_> {
+    pub(super) fn speed(&mut self, contenders: &[Contender]) -> Result<()> {
+        for run in 0..self.args.runs {
+            for turn in alternating(contenders.len(), run) {
+                let contender = &contenders[turn];
+                for way in WAYS {
+                    self.grow(contender, way)?;
+                }
+                self.at_once(contender)?;
             }
         }
-        let ratio = |other: usize| {
-            let ratios: Vec<f64> = runs[0].iter().zip(&runs[other]).map(|(a, b)| a / b).collect();
-            number(median(&ratios))
-        };
-        grid.row([
-            present.0.to_string(),
-            number(median(&runs[0])),
-            number(median(&runs[1])),
-            number(median(&runs[2])),
-            ratio(1),
-            ratio(2),
-        ]);
+        let title = self.title("Million keys per second");
+        let ways = [WAYS.map(|way| way.0).to_vec(), vec![ALL], CHURN.map(|way| way.0).to_vec()];
+        let columns = [ways.concat(), GET.map(|way| way.0).to_vec(), vec![SPACE, "lost"]].concat();
+        print!("{}", self.figures.by_size(&title, &columns));
+        Ok(())
     }
-    print!("{grid}");
-    Ok(())
-}
 
-/// All three hash alike: the same function with the same seed.
-fn hashes_of(filter: &GrowableCuckooFilter) -> impl Fn(&[u64], &mut [u64]) {
-    let hasher = filter.hasher();
-    move |keys, hashes| {
-        for (hash, key) in hashes.iter_mut().zip(keys) {
-            *hash = malkoha::Key::hash_with(key, hasher);
+    /// Grows through all sizes in one way. A size's rate is that of all keys up to it. The first way
+    /// is followed by churn and lookups at each size.
+    fn grow(
+        &mut self,
+        contender: &Contender,
+        (name, how, batch): (&str, How, usize),
+    ) -> Result<()> {
+        let mut growth = Growth::new(contender, self.args, batch)?;
+        if !growth.subject.can(Operation::Insert, how) {
+            return Ok(());
+        }
+        let mut time = Duration::ZERO;
+        for &keys in &self.args.keys {
+            growth.to(keys, |subject, batch, refused| {
+                timed(&mut time, || subject.insert_all(how, batch, refused));
+            });
+            self.figures.add(&contender.name, keys, name, "M/s", rate(keys, time));
+            if how == How::Single {
+                let space = growth.bits_per_key();
+                self.figures.add(&contender.name, keys, SPACE, "bits", space);
+                self.get(contender, keys, &mut growth);
+                self.churn(contender, keys, &mut growth);
+            }
+            let lost = growth.lost();
+            self.check(contender, keys, lost);
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, contender: &Contender, keys: u64, growth: &mut Growth) {
+        let lookups = LOOKUPS.min(8 * keys);
+        for (name, how) in GET {
+            if growth.subject.can(Operation::Find, how) {
+                let mut time = Duration::ZERO;
+                growth.absent(lookups, |subject, batch, found| {
+                    timed(&mut time, || subject.find_all(how, batch, found))
+                });
+                self.figures.add(&contender.name, keys, name, "M/s", rate(lookups, time));
+            }
         }
     }
-}
 
-fn lookups(
-    args: &GrowArgs,
-    present: Present,
-    hash: &impl Fn(&[u64], &mut [u64]),
-    find: impl Fn(&[u64], &mut [bool]),
-) -> f64 {
-    let (mut keys, mut hashes, mut found) = (vec![0; BATCH], vec![0; BATCH], vec![false; BATCH]);
-    let mut time = Duration::ZERO;
-    for first in (0..LOOKUPS).step_by(BATCH) {
-        Keys::new(args.seed).queries(present, args.keys, first, &mut keys);
-        hash(&keys, &mut hashes);
-        timed(&mut time, || find(&hashes, &mut found));
+    fn churn(&mut self, contender: &Contender, keys: u64, growth: &mut Growth) {
+        for (name, how) in CHURN {
+            let can = |operation| growth.subject.can(operation, how);
+            if can(Operation::Insert) && can(Operation::Remove) {
+                let (mut time, mut refused) = (Duration::ZERO, Vec::new());
+                let pairs = PAIRS.min(keys / 2);
+                growth.churn(pairs, |subject, out, new| {
+                    timed(&mut time, || {
+                        subject.remove_all(how, out);
+                        subject.insert_all(how, new, &mut refused);
+                    });
+                });
+                self.figures.add(&contender.name, keys, name, "M/s", rate(2 * pairs, time));
+            }
+        }
     }
-    rate(LOOKUPS.next_multiple_of(BATCH as u64), time)
+
+    /// Each size in one batch.
+    fn at_once(&mut self, contender: &Contender) -> Result<()> {
+        for &keys in &self.args.keys {
+            let mut growth = Growth::new(contender, self.args, usize::try_from(keys)?)?;
+            if !growth.subject.can(Operation::Insert, How::Many) {
+                break;
+            }
+            let mut time = Duration::ZERO;
+            growth.to(keys, |subject, batch, refused| {
+                timed(&mut time, || subject.insert_all(How::Many, batch, refused));
+            });
+            self.figures.add(&contender.name, keys, ALL, "M/s", rate(keys, time));
+            let lost = growth.lost();
+            self.check(contender, keys, lost);
+        }
+        Ok(())
+    }
 }

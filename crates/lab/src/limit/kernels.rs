@@ -21,11 +21,6 @@ fn word_of(random: u64, lines: usize) -> usize {
     line * LINE_WORDS
 }
 
-pub(super) fn one(words: &[u64]) -> impl Positions<1> + use<> {
-    let lines = words.len() / LINE_WORDS;
-    move |key| [word_of(key, lines)]
-}
-
 pub(super) fn two(words: &[u64]) -> impl Positions<2> + use<> {
     let lines = words.len() / LINE_WORDS;
     // The two halves of a random key are independent of each other.
@@ -141,18 +136,4 @@ fn in_a_ring<const N: usize>(
         sum = sum.wrapping_add(load(words, at(key)));
     }
     keys[ahead.len()..].iter().fold(sum, |sum, &key| sum.wrapping_add(load(words, at(key))))
-}
-
-/// Loads whose position depends on the previous load: nothing overlaps.
-#[inline(never)]
-pub(super) fn chain(words: &[u64], keys: &[u64]) -> u64 {
-    let at = one(words);
-    let mut sum = 0_u64;
-    let mut last = 0;
-    for &key in keys {
-        // All words are equal, so the positions stay random; only the wait is real.
-        last = load(words, at(key ^ last));
-        sum = sum.wrapping_add(last);
-    }
-    sum
 }

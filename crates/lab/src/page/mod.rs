@@ -14,7 +14,8 @@ use anyhow::{Context, Result};
 use askama::Template;
 use clap::Args;
 
-use data::{Data, Machine};
+use crate::machine::Machine;
+use data::Data;
 use plot::Plot;
 use table::Table;
 
@@ -26,8 +27,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-22-xeon-2.3GHz/paper")]
     pub data: PathBuf,
     /// Folder with results of `lab paper` at the paper's sizes, as far as there are any: table 3
-    /// and figures 5 to 8 with `--slots 27`, larger tables of figure 2. Its folder `later` has
-    /// those of structures that were measured in another run, with `--only`
+    /// and figures 5 to 8 with `--slots 27`, larger tables of figure 2
     #[arg(long, value_name = "FOLDER", default_value = "benchmarks/2026-11-23-epyc/paper-192MB")]
     pub large: PathBuf,
     /// Folder for the report
@@ -71,7 +71,7 @@ struct Page {
 /// If a result file is missing or damaged, or a file cannot be written.
 pub fn run(args: &ReportArgs) -> Result<()> {
     let data = Data::read(&args.data, &args.large)?;
-    let page = Page { machine: data.machine.clone(), sections: sections::all(&data)? };
+    let page = Page { machine: data.machine().clone(), sections: sections::all(&data)? };
     fs::create_dir_all(&args.out).with_context(|| format!("creating {}", args.out.display()))?;
     let write = |name: &str, text: String| write(&args.out.join(name), &text);
     for plot in page.sections.iter().flat_map(|section| &section.plots) {

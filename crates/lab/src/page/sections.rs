@@ -81,7 +81,7 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
 fn cells(data: &Data, title: &'static str, experiment: E) -> Section {
     let caption = format!("Ours, with the paper's figure in brackets ({})", data.place(experiment));
     let mut tables = vec![Table::of_cells(&caption, data.of(experiment))];
-    for large in [data.full(experiment), data.later(experiment)].into_iter().flatten() {
+    if let Some(large) = data.full(experiment) {
         let caption = format!("At the paper's 192 MB ({})", large.machine.place());
         tables.push(Table::of_cells(&caption, &large.rows));
     }
@@ -89,6 +89,8 @@ fn cells(data: &Data, title: &'static str, experiment: E) -> Section {
 }
 
 fn figure2(data: &Data) -> Result<Section> {
+    let full = data.full(E::Figure2).map_or(&[][..], |full| &full.rows);
+    let values = [data.of(E::Figure2), full].concat();
     let mut plots = Vec::new();
     for (panel, file, label) in [
         ("b = 2", "figure2-b2.svg", "load factor, buckets of 2"),
@@ -96,7 +98,7 @@ fn figure2(data: &Data) -> Result<Section> {
         ("b = 8", "figure2-b8.svg", "load factor, buckets of 8"),
         ("our search", "figure2-ours.svg", "load factor, our breadth-first search"),
     ] {
-        let mut lines = lines(data.of(E::Figure2), panel);
+        let mut lines = lines(&values, panel);
         lines.extend(self::lines(data.of(E::Independent), panel));
         let y = Axis { label, from: 0.0, to: 1.0, logarithmic: false };
         plots.push(Plot::new(file, "Figure 2", BITS, y, &lines)?);
@@ -131,15 +133,10 @@ fn speed_by(
 ) -> Result<Section> {
     let short = title.split_once(':').map_or(title, |(short, _)| short);
     // Every structure has one colour in all figures, those without removals too.
-    let mut all = names(data.of(E::Figure5), "lookups");
-    for name in names(&data.only_later(E::Figure5), "lookups") {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    let full = data.full(experiment).map(|full| full.rows.clone()).unwrap_or_default();
-    let full = [full, data.only_later(experiment)].concat();
-    let sizes = [(data.of(experiment), data.megabytes()), (&full[..], FULL_MEGABYTES)];
+    let full = |experiment| data.full(experiment).map_or(&[][..], |full| &full.rows);
+    let all = [data.of(E::Figure5), full(E::Figure5)].concat();
+    let all = names(&all, "lookups");
+    let sizes = [(data.of(experiment), data.megabytes()), (full(experiment), FULL_MEGABYTES)];
     let mut plots = Vec::new();
     for &(panel, file, label) in panels {
         for (values, megabytes) in sizes.iter().filter(|(values, _)| !values.is_empty()) {

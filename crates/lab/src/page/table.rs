@@ -2,6 +2,7 @@
 
 use crate::paper::values::Value;
 use crate::report::number;
+use crate::results::distinct;
 
 /// A table with a caption; the first column heads the rows.
 #[derive(Clone)]
@@ -39,16 +40,6 @@ impl Table {
 
 fn head(first: &str, others: &[&str]) -> Vec<String> {
     std::iter::once(first).chain(others.iter().copied()).map(str::to_owned).collect()
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut distinct = Vec::new();
-    for name in names {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    }
-    distinct
 }
 
 /// Ours, and the paper's in brackets. Counts have no decimals.

@@ -32,7 +32,7 @@ const PANELS: [(&str, [&str; 6]); 2] = [
 
 /// The section, or none if threads were not measured.
 pub(super) fn section(data: &Data) -> Result<Option<Section>> {
-    let rows = &data.threads.rows;
+    let rows = &data.threads;
     if rows.is_empty() {
         return Ok(None);
     }

@@ -4,8 +4,8 @@ use anyhow::Result;
 use malkoha::KeyHasher;
 use malkoha_classic::BucketedCuckooTable;
 
+use super::Scale;
 use super::values::Value;
-use super::{Scale, progress};
 use crate::keys::Keys;
 
 /// Slots of each table.
@@ -17,12 +17,10 @@ const SEATS: f64 = 85.0;
 /// The mean load at the first refusal after 500 kicks, beside the threshold of theory and what was
 /// claimed.
 pub(super) fn loads(scale: &Scale) -> Result<Vec<Value>> {
-    let bar = progress("choices", 9);
-    let mut values = Vec::new();
     let runs = scale.runs;
     // Claims: the paper's section 5.1 for two choices (b = 1, 2, 4, 8), and the article on
     // filters with deletion for four choices of one slot (95 %) and of two (99 %).
-    for result in [
+    let loads = [
         one::<2, 1>(runs, Some(50.0))?,
         one::<2, 2>(runs, Some(84.0))?,
         one::<2, 4>(runs, Some(95.0))?,
@@ -32,11 +30,8 @@ pub(super) fn loads(scale: &Scale) -> Result<Vec<Value>> {
         one::<4, 1>(runs, Some(95.0))?,
         one::<4, 2>(runs, Some(99.0))?,
         one::<4, 4>(runs, None)?,
-    ] {
-        values.extend(result);
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    ];
+    let mut values = loads.concat();
     // The article has several seats at each of two places, and does not say how many.
     values.push(Value::cell("the article, %", "d = 2, b = 2", SEATS, None));
     Ok(values)

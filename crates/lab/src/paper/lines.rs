@@ -55,7 +55,7 @@ fn filled(structure: &Structure) -> Result<(Box<dyn Subject>, u64)> {
     let (limit, _) = structure.fill.limit(SLOTS);
     let (mut members, mut refused) = (0, Vec::new());
     while members < limit && refused.is_empty() {
-        subject.insert(How::Single, &[Keys::new(1).key(members)], &mut refused);
+        subject.insert_all(How::Single, &[Keys::new(1).key(members)], &mut refused);
         members += u64::from(refused.is_empty());
     }
     Ok((subject, members))
@@ -64,7 +64,7 @@ fn filled(structure: &Structure) -> Result<(Box<dyn Subject>, u64)> {
 /// The only function that Valgrind counts; it is found by its name.
 #[inline(never)]
 fn ask(subject: &dyn Subject, keys: &[u64], answers: &mut [bool]) -> u64 {
-    subject.find(How::Single, keys, answers)
+    subject.find_all(How::Single, keys, answers)
 }
 
 /// Cache lines that a lookup of a present or an absent key fetches; `lab` is this program's file.

@@ -6,9 +6,10 @@ use malkoha::Layout;
 use super::resume::Steps;
 use super::structures::library;
 use super::values::Value;
-use super::walk::{Slot, Walk};
-use super::{Scale, of_runs, progress};
+use super::walk::Walk;
+use super::{Scale, of_runs};
 use crate::keys::Keys;
+use crate::measure::progress;
 
 /// Our search is shown for tables of this many slots, as a power of two.
 const OURS_SLOTS: u32 = 17;
@@ -20,11 +21,10 @@ const OURS_RUNS: u64 = 3;
 /// The paper's walk for every size and bucket, then the layouts of the library with their own
 /// search. Each point is a step.
 pub(super) fn figure2(scale: &Scale, steps: &mut Steps) -> Result<Vec<Value>> {
-    let bar = progress("figure 2", (scale.buckets.len() * scale.bucket_sizes.len() + 1) as u64);
     let mut values = Vec::new();
     for &bucket_size in &scale.bucket_sizes {
         for &log_buckets in &scale.buckets {
-            bar.set_message(format!("b = {bucket_size}, 2^{log_buckets} buckets"));
+            progress(format_args!("figure 2: b = {bucket_size}, 2^{log_buckets} buckets"));
             for &bits in &scale.bits {
                 let (panel, line) = (format!("b = {bucket_size}"), format!("m = 2^{log_buckets}"));
                 let step = format!("{panel}, {line}, f = {bits}, least of {}", scale.least_of);
@@ -33,25 +33,19 @@ pub(super) fn figure2(scale: &Scale, steps: &mut Steps) -> Result<Vec<Value>> {
                 })?;
                 values.push(Value::point(&panel, &line, f64::from(bits), load));
             }
-            bar.inc(1);
         }
     }
-    bar.set_message("our layouts");
+    progress("figure 2: our layouts");
     let name = format!("our layouts, {:?}", scale.bits);
     values.extend(steps.get_or(&name, || ours(&scale.bits))?);
-    bar.finish_and_clear();
+    progress("");
     Ok(values)
 }
 
 /// The least load, of some runs, at which an insert needed more than 500 kicks.
 fn least_load(log_buckets: u32, bucket_size: usize, bits: u32, runs: u32) -> f64 {
-    let least = if bits <= <u8 as Slot>::BITS { least_of::<u8> } else { least_of::<u32> };
-    least(log_buckets, bucket_size, bits, runs)
-}
-
-fn least_of<S: Slot>(log_buckets: u32, bucket_size: usize, bits: u32, runs: u32) -> f64 {
-    let loads = of_runs(runs.into(), Walk::<S>::bytes(log_buckets, bucket_size), |seed| {
-        let mut table = Walk::<S>::new(log_buckets, bucket_size, bits);
+    let loads = of_runs(runs.into(), Walk::bytes(log_buckets, bucket_size), |seed| {
+        let mut table = Walk::new(log_buckets, bucket_size, bits);
         table.fill(Keys::new(seed));
         table.load()
     });

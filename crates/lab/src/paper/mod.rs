@@ -27,10 +27,10 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::machine::Machine;
 use crate::measure::median;
+use crate::report::write_csv;
 use resume::Steps;
 use values::Value;
 
@@ -190,41 +190,28 @@ pub fn run(args: &PaperArgs) -> Result<()> {
         println!("going on after {} finished steps", steps.len());
     }
     let mut begin = Instant::now();
-    let mut lap = || {
-        let seconds = begin.elapsed().as_secs_f64();
-        begin = Instant::now();
-        format!("{seconds:.1}")
-    };
-    let write = |experiment: Experiment, took: &str, values: &[Value]| {
-        let path = args.out.join(format!("{}.csv", experiment.name()));
-        values::write(&path, &machine, took, values)?;
-        let name = experiment.name();
-        println!("{name}: {} values in {}, {took} s", values.len(), path.display());
-        Ok::<_, anyhow::Error>(())
-    };
-    if wanted.iter().any(|experiment| experiment.is_of_passes()) {
-        let passes = passes::all(&scale, &mut steps)?;
-        let of_passes = "the passes of tables 1 and 3 and figures 5 to 8";
-        let took_passes = lap();
-        for &experiment in wanted.iter().filter(|experiment| experiment.is_of_passes()) {
-            let values = match experiment {
-                Experiment::Table1 => tables::table1(&passes, &mut steps)?,
-                Experiment::Table3 => tables::table3(&passes, &scale),
-                other => throughput::figure(other, &passes),
-            };
-            let took = lap();
-            write(experiment, &format!("{took}, beside {took_passes} for {of_passes}"), &values)?;
+    // Made for the first experiment that is read off them.
+    let mut passes = None;
+    for &experiment in &wanted {
+        if experiment.is_of_passes() && passes.is_none() {
+            passes = Some(passes::all(&scale, &mut steps)?);
         }
-    }
-    for &experiment in wanted.iter().filter(|experiment| !experiment.is_of_passes()) {
+        let passes = passes.as_deref().unwrap_or(&[]);
         let values = match experiment {
+            Experiment::Table1 => tables::table1(passes, &mut steps)?,
+            Experiment::Table3 => tables::table3(passes, &scale),
             Experiment::Figure2 => load::figure2(&scale, &mut steps)?,
+            of_passes if of_passes.is_of_passes() => throughput::figure(of_passes, passes),
             other => {
                 let step = format!("{}, {scale:?}", other.name());
                 steps.get_or(&step, || alone(other, &scale))?
             }
         };
-        write(experiment, &lap(), &values)?;
+        let path = args.out.join(format!("{}.csv", experiment.name()));
+        let seconds = begin.elapsed().as_secs_f64();
+        begin = Instant::now();
+        write_csv(&path, &format!("{}# seconds: {seconds:.1}\n", machine.head()), &values)?;
+        println!("{}: {} values, {seconds:.1} s", path.display(), values.len());
     }
     Ok(())
 }
@@ -239,12 +226,6 @@ fn alone(experiment: Experiment, scale: &Scale) -> Result<Vec<Value>> {
         Experiment::Independent => choices::independent(scale),
         _ => choices::loads(scale),
     }
-}
-
-/// A progress bar on stderr, drawn only if that is a terminal.
-fn progress(what: &'static str, steps: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {elapsed} {wide_msg}");
-    ProgressBar::new(steps).with_prefix(what).with_style(style.expect("a valid template"))
 }
 
 /// The results of runs 1, 2, and so on, in no order, on all processors: only for experiments that

@@ -1,16 +1,17 @@
 //! One pass over a structure: filled, asked at every occupancy and with every mix, emptied. Table 3
 //! and figures 5 to 8 are read off it.
 
+use std::hint::black_box;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use super::Scale;
 use super::resume::Steps;
 use super::structures::{self, Structure};
-use super::{Scale, progress};
 use crate::keys::{Keys, Present};
-use crate::measure::{alternating, median, rate, timed};
+use crate::measure::{alternating, median, progress, rate, timed};
 use crate::subject::{How, Operation, Subject};
 
 /// Parts in which a structure is filled and emptied.
@@ -64,19 +65,17 @@ pub(super) fn all(scale: &Scale, steps: &mut Steps) -> Result<Vec<Passes>> {
         .into_iter()
         .map(|structure| Passes { structure, runs: Vec::new() })
         .collect();
-    let bar = progress("passes", u64::from(scale.runs) * passes.len() as u64);
     for run in 0..scale.runs {
         for at in alternating(passes.len(), run) {
             let structure = &passes[at].structure;
-            bar.set_message(structure.name);
+            progress(structure.name);
             let step = format!("{}, {} slots, run {run}", structure.name, scale.slots);
             let keys = Keys::new(u64::from(run) + 1);
             let pass = steps.get_or(&step, || pass(structure, scale.slots, keys))?;
             passes[at].runs.push(pass);
-            bar.inc(1);
         }
     }
-    bar.finish_and_clear();
+    progress("");
     Ok(passes)
 }
 
@@ -91,7 +90,6 @@ pub(super) fn pass(structure: &Structure, slots: u64, keys: Keys) -> Result<Pass
         limit,
         pass: Pass::default(),
         batch: vec![0; BATCH],
-        answers: vec![false; BATCH],
     };
     at_work.fill()?;
     at_work.ask();
@@ -112,7 +110,6 @@ struct Work {
     limit: u64,
     pass: Pass,
     batch: Vec<u64>,
-    answers: Vec<bool>,
 }
 
 impl Work {
@@ -127,7 +124,7 @@ impl Work {
                 let length = usize::try_from(end - self.members).unwrap_or(BATCH).min(BATCH);
                 let batch = &mut self.batch[..length];
                 self.keys.members(self.members, batch);
-                timed(&mut time, || self.subject.insert(How::Single, batch, &mut refused));
+                timed(&mut time, || self.subject.insert_all(How::Single, batch, &mut refused));
                 // Of a batch in which a key was refused, no key counts as a member.
                 self.members += if refused.is_empty() { length as u64 } else { 0 };
             }
@@ -137,7 +134,7 @@ impl Work {
             }
             let occupancy = self.occupancy(self.members);
             self.pass.insert.push((occupancy, rate(self.members - first, time)));
-            let speeds = [Present(0), Present(100)].map(|mix| self.lookups(mix).0);
+            let speeds = [Present(0), Present(100)].map(|mix| self.lookups(mix));
             self.pass.absent.push((occupancy, speeds[0]));
             self.pass.present.push((occupancy, speeds[1]));
         }
@@ -155,30 +152,27 @@ impl Work {
     fn ask(&mut self) {
         self.pass.stated_fpr = self.subject.expected_fpr().unwrap_or(f64::NAN);
         let (mut found, first) = (0, 1 << 40);
-        for position in (first..first + FPR_QUERIES).step_by(BATCH) {
-            self.keys.queries(Present(0), self.members, position, &mut self.batch);
-            found += self.subject.find(How::Single, &self.batch, &mut self.answers);
-        }
+        let positions = first..first + FPR_QUERIES;
+        self.keys.query_batches(Present(0), self.members, positions, &mut self.batch, |batch| {
+            found += self.subject.find_all(How::Single, batch, &mut []);
+        });
         self.pass.fpr = found as f64 / FPR_QUERIES as f64;
         for mix in MIXES {
-            let (speed, _) = self.lookups(Present(mix));
+            let speed = self.lookups(Present(mix));
             self.pass.mixes.push((mix, speed));
         }
     }
 
-    /// Speed and hits of lookups of a mix. The first quarter warms the caches.
-    fn lookups(&mut self, mix: Present) -> (f64, u64) {
-        let queries = QUERIES;
-        let (mut time, mut found) = (Duration::ZERO, 0);
-        for position in (0..queries * 5 / 4).step_by(BATCH) {
-            if position == queries / 4 {
-                time = Duration::ZERO;
-            }
-            self.keys.queries(mix, self.members, position, &mut self.batch);
-            let answers = &mut self.answers;
-            found += timed(&mut time, || self.subject.find(How::Single, &self.batch, answers));
+    /// Speed of lookups of a mix. The first quarter warms the caches.
+    fn lookups(&mut self, mix: Present) -> f64 {
+        let mut time = Duration::ZERO;
+        for positions in [0..QUERIES / 4, QUERIES / 4..QUERIES * 5 / 4] {
+            time = Duration::ZERO;
+            self.keys.query_batches(mix, self.members, positions, &mut self.batch, |batch| {
+                timed(&mut time, || black_box(self.subject.find_all(How::Single, batch, &mut [])));
+            });
         }
-        (rate(queries, time), found)
+        rate(QUERIES, time)
     }
 
     /// Removes all members, if the structure can; it is an error if one of them is not found.
@@ -193,14 +187,10 @@ impl Work {
             let (occupancy, mut time) = (self.occupancy(left), Duration::ZERO);
             let ends = (0..).map(|part| end_of_part(self.full, part));
             let end = self.members - ends.take_while(|&end| end < left).last().unwrap_or(0);
-            while position < end {
-                let length = usize::try_from(end - position).unwrap_or(BATCH).min(BATCH);
-                let batch = &mut self.batch[..length];
-                self.keys.members(position, batch);
-                let answers = &mut self.answers[..length];
-                removed += timed(&mut time, || self.subject.remove(How::Single, batch, answers));
-                position += length as u64;
-            }
+            self.keys.batches(position..end, &mut self.batch, |batch| {
+                removed += timed(&mut time, || self.subject.remove_all(How::Single, batch));
+            });
+            position = end;
             self.pass.remove.push((occupancy, rate(end - first, time)));
         }
         ensure!(removed == self.members, "{} members were not found", self.members - removed);
@@ -218,11 +208,9 @@ const fn end_of_part(full: u64, part: u64) -> u64 {
 fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
     const LARGE: usize = 1 << 15;
     let (mut batch, mut time, mut refused) = (vec![0; LARGE], Duration::ZERO, Vec::new());
-    for position in (0..items).step_by(LARGE) {
-        let length = usize::try_from(items - position).unwrap_or(LARGE).min(LARGE);
-        keys.members(position, &mut batch[..length]);
-        timed(&mut time, || subject.insert(How::Many, &batch[..length], &mut refused));
-    }
+    keys.batches(0..items, &mut batch, |batch| {
+        timed(&mut time, || subject.insert_all(How::Many, batch, &mut refused));
+    });
     rate(items, time)
 }
 

@@ -5,8 +5,9 @@ use anyhow::Result;
 
 use super::values::Value;
 use super::walk::{Refusal, Walk};
-use super::{Scale, of_runs, progress};
+use super::{Scale, of_runs};
 use crate::keys::Keys;
+use crate::measure::progress;
 
 /// Binary logarithm of the buckets, slots per bucket, bits of a fingerprint.
 const TABLES: [(u32, usize, u32); 11] = [
@@ -27,13 +28,12 @@ const RUNS: u64 = 10;
 
 /// Shares of the runs by the kind of their first refusal, and the loads at it.
 pub(super) fn refusals(scale: &Scale) -> Result<Vec<Value>> {
-    let bar = progress("refusals", TABLES.len() as u64);
     let mut values = Vec::new();
     for (log_buckets, bucket_size, bits) in TABLES {
         let name = format!("m = 2^{log_buckets}, b = {bucket_size}, f = {bits}");
-        bar.set_message(name.clone());
+        progress(&name);
         let runs = u64::from(scale.runs) * RUNS;
-        let bytes = Walk::<u32>::bytes(log_buckets, bucket_size);
+        let bytes = Walk::bytes(log_buckets, bucket_size);
         let mut ends = of_runs(runs, bytes, |seed| run(log_buckets, bucket_size, bits, seed));
         ends.sort_by(|a, b| a.load.total_cmp(&b.load));
         let share = |of: fn(Refusal) -> bool| {
@@ -56,9 +56,8 @@ pub(super) fn refusals(scale: &Scale) -> Result<Vec<Value>> {
         ] {
             values.push(Value::cell(column, &name, value, None));
         }
-        bar.inc(1);
     }
-    bar.finish_and_clear();
+    progress("");
     Ok(values)
 }
 
@@ -68,7 +67,7 @@ struct End {
 }
 
 fn run(log_buckets: u32, bucket_size: usize, bits: u32, seed: u64) -> End {
-    let mut table: Walk<u32> = Walk::new(log_buckets, bucket_size, bits);
+    let mut table = Walk::new(log_buckets, bucket_size, bits);
     let refusal = table.fill(Keys::new(seed));
     End { refusal, load: table.load() }
 }

@@ -1,10 +1,9 @@
-//! What a long run has found so far, so that it can go on where it was stopped: one line of JSON
-//! for each finished step, in the folder of its results.
+//! What a long run has found so far, so that it can continue where it was stopped: the result of
+//! each finished step, in a JSON file in the folder of its results.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
@@ -12,56 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 
-/// The file's name.
-const NAME: &str = "steps.jsonl";
-
-/// A finished step. Steps of another revision or machine are not reused.
+/// The finished steps of a run, in their file.
 #[derive(Serialize, Deserialize)]
-struct Step {
-    revision: String,
-    cpu: String,
-    /// What was done, with its size.
-    name: String,
-    found: serde_json::Value,
-}
-
-/// The finished steps of a run.
 pub(super) struct Steps {
-    file: File,
-    revision: String,
-    cpu: String,
-    /// The result of each.
+    #[serde(skip)]
+    path: PathBuf,
+    /// The program and the machine. Steps of others are not reused.
+    of: [String; 2],
+    /// The result of each, by its name.
     found: BTreeMap<String, serde_json::Value>,
 }
 
 impl Steps {
     /// Reads the steps in a folder, or none unless the run is resumed.
     pub(super) fn open(folder: &Path, machine: &Machine, resume: bool) -> Result<Self> {
-        let path = folder.join(NAME);
-        let (revision, cpu) = (machine.revision.clone(), machine.cpu.clone());
-        let mut found = BTreeMap::new();
-        let mut whole = String::new();
-        if resume {
-            let text = match fs::read_to_string(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-                text => text.with_context(|| format!("reading {}", path.display()))?,
-            };
-            // A line that was cut off when the run was stopped is no finished step.
-            for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-                let Ok(step) = serde_json::from_str::<Step>(line) else { continue };
-                if step.revision == revision && step.cpu == cpu {
-                    found.insert(step.name, step.found);
-                    whole += line;
-                }
-            }
-        }
-        let create = || {
-            fs::create_dir_all(folder)?;
-            fs::write(&path, whole)?;
-            OpenOptions::new().append(true).open(&path)
-        };
-        let file = create().with_context(|| format!("writing {}", path.display()))?;
-        Ok(Self { file, revision, cpu, found })
+        let path = folder.join("steps.json");
+        let of = ["revision", "cpu"].map(|name| machine.get(name).to_owned());
+        fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let is_same = |steps: &Self| resume && steps.of == of;
+        let known = serde_json::from_str(&text).ok().filter(is_same);
+        let found = known.map_or_else(BTreeMap::new, |steps| steps.found);
+        Ok(Self { path, of, found })
     }
 
     /// How many are finished.
@@ -79,12 +50,13 @@ impl Steps {
             return T::deserialize(found).with_context(|| format!("the finished step {name}"));
         }
         let result = step()?;
-        let found = serde_json::to_value(&result)?;
-        let (revision, cpu, name) = (self.revision.clone(), self.cpu.clone(), name.to_owned());
-        let step = Step { revision, cpu, name, found };
-        let line = serde_json::to_string(&step)? + "\n";
-        self.file.write_all(line.as_bytes()).context("noting a finished step")?;
-        self.found.insert(step.name, step.found);
+        self.found.insert(name.to_owned(), serde_json::to_value(&result)?);
+        // Under another name first: a run may be stopped while it writes.
+        let new = self.path.with_extension("new");
+        let write = || fs::write(&new, serde_json::to_vec(&self)?).map_err(anyhow::Error::from);
+        write()
+            .and_then(|()| Ok(fs::rename(&new, &self.path)?))
+            .context("noting a finished step")?;
         Ok(result)
     }
 }
@@ -94,28 +66,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_goes_on_where_it_was_stopped() {
+    fn a_run_continues_where_it_was_stopped() {
         let folder = tempfile::tempdir().unwrap();
         let machine = Machine::describe(Some("today".into()));
         let open = |machine: &Machine, resume| Steps::open(folder.path(), machine, resume).unwrap();
         let none = || panic!("the step was finished");
         let mut steps = open(&machine, false);
         assert_eq!(steps.get_or("a", || Ok(vec![(0.5, 1.0 / 3.0)])).unwrap(), [(0.5, 1.0 / 3.0)]);
-        assert_eq!(steps.get_or("b", || Ok(2_u64)).unwrap(), 2);
-        drop(steps);
-        // The run was stopped within a line.
-        let path = folder.path().join(NAME);
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, &text[..text.len() - 3]).unwrap();
         let mut steps = open(&machine, true);
         assert_eq!(steps.len(), 1);
         let a: Vec<(f64, f64)> = steps.get_or("a", none).unwrap();
         assert_eq!(a, [(0.5, 1.0 / 3.0)]);
         assert_eq!(steps.get_or("b", || Ok(3_u64)).unwrap(), 3);
         assert_eq!(open(&machine, true).len(), 2);
-        // Another program's steps, and a run that begins anew.
-        let other = Machine { revision: "another".into(), ..machine.clone() };
-        assert_eq!(open(&other, true).len(), 0);
-        assert_eq!(open(&machine, false).len(), 0);
+        // Another program's steps, and a run from the start.
+        let other = Machine::of_file("# revision: another\n");
+        assert_eq!((open(&other, true).len(), open(&machine, false).len()), (0, 0));
     }
 }

@@ -6,8 +6,9 @@ use malkoha::{GrowableCuckooFilter, Layout, params};
 use super::structures::library;
 use super::values::Value;
 use super::walk::Walk;
-use super::{Scale, median_of_runs, progress};
+use super::{Scale, median_of_runs};
 use crate::keys::Keys;
+use crate::measure::progress;
 
 /// Slots of each table, as a power of two.
 const SLOTS: u32 = 17;
@@ -19,15 +20,13 @@ const BITS: std::ops::RangeInclusive<u32> = 4..=18;
 
 /// Medians of the runs: the paper's walk with buckets of 2, 4 and 8, and our layouts.
 pub(super) fn figure3(scale: &Scale) -> Result<Vec<Value>> {
-    let bar = progress("figure 3", u64::from(scale.runs) * 8);
     let mut runs = Vec::new();
     for run in 1..=u64::from(scale.runs) {
         let keys = Keys::new(run);
         let mut values = Vec::new();
         for (bucket_size, name) in [(2, "b = 2"), (4, "b = 4"), (8, "b = 8")] {
-            bar.set_message(name);
+            progress(name);
             values.extend(BITS.flat_map(|bits| of_walk(bucket_size, name, bits, keys)));
-            bar.inc(1);
         }
         for (layout, name) in [
             (Layout::Bucketed { bucket_size: 4 }, "our buckets of 4"),
@@ -35,21 +34,19 @@ pub(super) fn figure3(scale: &Scale) -> Result<Vec<Value>> {
             (Layout::GapWindows, "gap windows"),
             (Layout::Words, "concurrent"),
         ] {
-            bar.set_message(name);
+            progress(name);
             for bits in BITS.skip_while(|&bits| bits < 5) {
                 values.extend(of_layout(layout, name, bits, keys)?);
             }
-            bar.inc(1);
         }
-        bar.set_message("growable");
+        progress("figure 3: growable");
         // It has no shorter fingerprints.
         for bits in BITS.skip_while(|&bits| bits < 7) {
             values.extend(of_growable(bits, keys)?);
         }
-        bar.inc(1);
         runs.push(values);
     }
-    bar.finish_and_clear();
+    progress("");
     Ok(as_curve(median_of_runs(runs)))
 }
 
@@ -61,7 +58,7 @@ fn halves(name: &str, bits: u32, fpr: f64, cost: f64) -> [Value; 2] {
 
 fn of_walk(bucket_size: usize, name: &str, bits: u32, keys: Keys) -> [Value; 2] {
     let log_buckets = SLOTS - bucket_size.ilog2();
-    let mut table: Walk<u32> = Walk::new(log_buckets, bucket_size, bits);
+    let mut table = Walk::new(log_buckets, bucket_size, bits);
     table.fill(keys);
     let fpr = measured(|key| table.contains(key), keys);
     halves(name, bits, fpr, params::cuckoo_bits_per_key(bits.into(), table.load()))

@@ -9,39 +9,8 @@ use crate::keys::Keys;
 
 /// Kicks before a table counts as full (paper, section 2.2).
 const MAX_KICKS: u32 = 500;
-/// What a slot is made of: small ones let a table of 2^30 buckets fit into 4 GiB.
-pub(super) trait Slot: Copy + Eq + Send + Sync {
-    /// Marks an empty slot: greater than any fingerprint.
-    const EMPTY: Self;
-    /// The most bits of a fingerprint.
-    const BITS: u32;
-    /// The lowest bits.
-    fn of(bits: u64) -> Self;
-    /// All bits.
-    fn bits(self) -> u64;
-}
-
-macro_rules! slot {
-    ($slot:ty, $bits:literal) => {
-        impl Slot for $slot {
-            const EMPTY: Self = Self::MAX;
-            const BITS: u32 = $bits;
-
-            #[expect(clippy::cast_possible_truncation, reason = "the fingerprint is what is kept")]
-            fn of(bits: u64) -> Self {
-                bits as Self
-            }
-
-            fn bits(self) -> u64 {
-                self.into()
-            }
-        }
-    };
-}
-
-slot!(u8, 7);
-slot!(u32, 20);
-
+/// An empty slot: greater than any fingerprint.
+const EMPTY: u32 = u32::MAX;
 /// Buckets at which the search for a closed group ends: larger ones are not distinguished from a
 /// full table.
 const LARGEST_GROUP: usize = 1 << 16;
@@ -62,8 +31,8 @@ pub(super) enum Refusal {
 }
 
 /// A partial-key cuckoo hash table of fingerprints.
-pub(super) struct Walk<S> {
-    slots: Vec<S>,
+pub(super) struct Walk {
+    slots: Vec<u32>,
     mask: u64,
     bucket_size: usize,
     fingerprint_bits: u32,
@@ -71,27 +40,26 @@ pub(super) struct Walk<S> {
     len: u64,
 }
 
-impl<S: Slot> Walk<S> {
-    /// 2^`log_buckets` buckets of `bucket_size` slots for fingerprints of 1 to [`Slot::BITS`] bits.
+impl Walk {
+    /// 2^`log_buckets` buckets of `bucket_size` slots for fingerprints of 1 to 20 bits.
     pub(super) fn new(log_buckets: u32, bucket_size: usize, fingerprint_bits: u32) -> Self {
         let mask = (1 << log_buckets) - 1;
-        debug_assert!(fingerprint_bits <= S::BITS, "a slot has room for the fingerprint");
-        let slots = vec![S::EMPTY; bucket_size << log_buckets];
+        let slots = vec![EMPTY; bucket_size << log_buckets];
         Self { slots, mask, bucket_size, fingerprint_bits, random: 1, len: 0 }
     }
 
     /// Bytes of such a table.
     pub(super) const fn bytes(log_buckets: u32, bucket_size: usize) -> u64 {
-        (bucket_size as u64 * size_of::<S>() as u64) << log_buckets
+        (bucket_size as u64 * size_of::<u32>() as u64) << log_buckets
     }
 
     /// The key itself is random; its parts serve as hash and fingerprint.
-    fn split(&self, key: u64) -> (u64, S) {
-        (key & self.mask, S::of(key >> (64 - self.fingerprint_bits)))
+    fn split(&self, key: u64) -> (u64, u32) {
+        (key & self.mask, (key >> (64 - self.fingerprint_bits)) as u32)
     }
 
-    fn alternate(&self, bucket: u64, fingerprint: S) -> u64 {
-        (bucket ^ mix(fingerprint.bits() + 1)) & self.mask
+    fn alternate(&self, bucket: u64, fingerprint: u32) -> u64 {
+        (bucket ^ mix(u64::from(fingerprint) + 1)) & self.mask
     }
 
     fn bucket(&self, bucket: u64) -> std::ops::Range<usize> {
@@ -99,9 +67,9 @@ impl<S: Slot> Walk<S> {
         start..start + self.bucket_size
     }
 
-    fn put(&mut self, bucket: u64, fingerprint: S) -> bool {
+    fn put(&mut self, bucket: u64, fingerprint: u32) -> bool {
         let range = self.bucket(bucket);
-        let free = self.slots[range].iter_mut().find(|slot| **slot == S::EMPTY);
+        let free = self.slots[range].iter_mut().find(|slot| **slot == EMPTY);
         free.map(|slot| *slot = fingerprint).is_some()
     }
 
@@ -142,7 +110,7 @@ impl<S: Slot> Walk<S> {
     /// Reads both buckets of the keys from a position on. Nothing depends on these reads, so the
     /// processor overlaps many of them where the table is larger than the caches.
     fn read_ahead(&self, keys: Keys, position: u64) -> u64 {
-        let first_slot = |bucket| self.slots[self.bucket(bucket).start].bits();
+        let first_slot = |bucket| u64::from(self.slots[self.bucket(bucket).start]);
         let read = |position| {
             let (first, fingerprint) = self.split(keys.key(position));
             first_slot(first) ^ first_slot(self.alternate(first, fingerprint))
@@ -155,7 +123,7 @@ impl<S: Slot> Walk<S> {
         let (mut seen, mut reached) = (HashSet::from(places), places.to_vec());
         while let Some(bucket) = reached.pop() {
             for &fingerprint in &self.slots[self.bucket(bucket)] {
-                if fingerprint == S::EMPTY || seen.len() > LARGEST_GROUP {
+                if fingerprint == EMPTY || seen.len() > LARGEST_GROUP {
                     return Refusal::GivenUp;
                 }
                 let other = self.alternate(bucket, fingerprint);
@@ -200,7 +168,7 @@ mod tests {
 
     #[test]
     fn alternates_are_mutual_and_members_are_found() {
-        let mut table: Walk<u32> = Walk::new(10, 4, 12);
+        let mut table: Walk = Walk::new(10, 4, 12);
         let keys = Keys::new(1);
         let count = 3600;
         assert!((0..count).all(|position| table.insert(keys.key(position)).is_ok()));
@@ -216,20 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn small_slots_make_the_same_table() {
-        let (mut small, mut large): (Walk<u8>, Walk<u32>) =
-            (Walk::new(8, 4, 7), Walk::new(8, 4, 7));
-        assert_eq!(small.fill(Keys::new(3)), large.fill(Keys::new(3)));
-        assert_eq!(small.load(), large.load());
-    }
-
-    #[test]
     fn copies_of_a_key_are_a_group_of_two_buckets() {
-        let mut table: Walk<u32> = Walk::new(10, 2, 12);
+        let mut table: Walk = Walk::new(10, 2, 12);
         let key = Keys::new(1).key(0);
         assert!((0..4).all(|_| table.insert(key) == Ok(())));
         assert_eq!(table.insert(key), Err(Refusal::Group { buckets: 2 }));
         // Long fingerprints: there is always a way, however long.
-        assert_eq!(Walk::<u32>::new(12, 4, 16).fill(Keys::new(2)), Refusal::GivenUp);
+        assert_eq!(Walk::new(12, 4, 16).fill(Keys::new(2)), Refusal::GivenUp);
     }
 }

@@ -1,11 +1,7 @@
-//! Results for people (tables) and for programs (CSV, JSON).
+//! Results for people (tables) and for programs (CSV).
 
 mod files;
-mod ratios;
-mod tables;
 mod text;
 
-pub use files::{Report, read_csv};
-pub use ratios::{against, gains};
-pub use tables::tables;
+pub use files::{Report, read_csv, write_csv};
 pub use text::{Grid, number};

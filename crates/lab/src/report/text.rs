@@ -54,14 +54,15 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A value to three or four digits; empty for `None`.
+/// A value to three digits; whole from a hundred on, and empty for `None`.
 #[must_use]
 pub fn number(value: Option<f64>) -> String {
-    match value {
-        None => String::new(),
-        Some(value) if value.abs() >= 99.95 => format!("{value:.0}"),
-        Some(value) if value.abs() >= 9.995 => format!("{value:.1}"),
-        Some(value) => format!("{value:.2}"),
+    let Some(value) = value else { return String::new() };
+    match value.abs() {
+        99.95.. => format!("{value:.0}"),
+        9.995.. => format!("{value:.1}"),
+        size if size >= 0.0995 || size == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
     }
 }
 

@@ -9,26 +9,31 @@ use anyhow::{Context, Result, ensure};
 use super::Shared;
 use crate::keys::{Keys, Present};
 use crate::measure::rate;
+use crate::subject::{How, Operation};
 
 /// One by one, or in batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// One by one.
     Single,
-    /// [`Way::BATCH`] at a time.
+    /// Some thousands at a time.
     Batch,
 }
 
 impl Way {
-    /// Keys in a batch of the more frequent operation.
-    pub const BATCH: usize = 4096;
-
     /// As tables name it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Single => "one by one",
             Self::Batch => "in batches",
+        }
+    }
+
+    pub(super) const fn how(self) -> How {
+        match self {
+            Self::Single => How::Single,
+            Self::Batch => How::Many,
         }
     }
 }
@@ -72,7 +77,12 @@ impl Mix {
         let (from, to) = (keys * self.from / 100, keys * self.to / 100);
         let mut before = vec![0; usize::try_from(from)?];
         names.members(0, &mut before);
-        ensure!(filter.insert_many(&before) == 0, "refused keys while it was filled");
+        let mut handle = filter.handle();
+        let (fill, find) = (handle.fastest(Operation::Insert), handle.fastest(Operation::Find));
+        let mut refused = Vec::new();
+        handle.insert_all(fill, &before, &mut refused);
+        drop(handle);
+        ensure!(refused.is_empty(), "refused keys while it was filled");
         let inserts = to - from;
         let lookups = match self.inserts {
             0 => keys,
@@ -101,7 +111,7 @@ impl Mix {
                 scope.spawn(move || {
                     begin.wait();
                     let start = Instant::now();
-                    (start, filter.work(inserts, lookups, way), Instant::now())
+                    (start, filter.handle().mix(way.how(), inserts, lookups), Instant::now())
                 })
             });
             let workers: Vec<_> = workers.collect();
@@ -115,7 +125,8 @@ impl Mix {
         ensure!(refused == 0, "refused {refused} keys below capacity");
         let mut last = vec![0; usize::try_from(inserts.min(100_000))?];
         names.members(to - last.len() as u64, &mut last);
-        ensure!(filter.contains_many(&last) == last.len(), "a key was lost");
+        let found = filter.handle().find_all(find, &last, &mut vec![false; last.len()]);
+        ensure!(found == last.len() as u64, "a key was lost");
         Ok(rate(inserts + lookups, time))
     }
 }

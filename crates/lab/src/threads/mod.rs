@@ -4,73 +4,59 @@ mod mix;
 mod ours;
 
 pub use mix::{Mix, Way};
-pub use ours::{growing, locks, sharded};
+pub use ours::{Sharded, locks, others};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 
-use crate::args::ThreadsArgs;
-use crate::machine::Machine;
-use crate::measure::{alternating, median};
-use crate::report::{Grid, Report, number};
-use crate::results::Row;
+use crate::args::{OutputArgs, chosen, parse_count};
+use crate::measure::alternating;
+use crate::report::Report;
+use crate::results::{Figures, RATE};
+use crate::subject::{Operation, Subject};
+
+/// What its tables say.
+const THREADS_HELP: &str = "\
+Each filter is filled in part, then all threads begin at once; half of the lookups are of keys that
+are in. In the tables, \"gain\" is the rate with the last number of threads over that with the first.";
+
+/// Options of filters that threads share.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = THREADS_HELP)]
+pub struct ThreadsArgs {
+    /// Keys that each filter is built for
+    #[arg(long, value_parser = parse_count, default_value = "15M")]
+    pub keys: u64,
+    /// Numbers of threads, each 1 to 1024
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4,8")]
+    pub threads: Vec<usize>,
+    /// Measure these filters alone, named as in the tables and parted by semicolons
+    #[arg(long, value_delimiter = ';')]
+    pub only: Vec<String>,
+    /// Repetitions, of which the median is taken
+    #[arg(long, default_value_t = 3)]
+    pub runs: u32,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
+    pub output: OutputArgs,
+}
 
 /// A filter that threads share.
 pub trait Shared: Sync {
-    /// Inserts a key; `false` if it was refused.
-    fn insert(&self, key: u64) -> bool;
-    /// Looks a key up.
-    fn contains(&self, key: u64) -> bool;
-
-    /// Inserts keys; returns how many were refused.
-    fn insert_many(&self, keys: &[u64]) -> usize {
-        keys.iter().filter(|&&key| !self.insert(key)).count()
-    }
-
-    /// Looks keys up; returns how many were found.
-    fn contains_many(&self, keys: &[u64]) -> usize {
-        keys.iter().filter(|&&key| self.contains(key)).count()
-    }
-
-    /// Whether it has batches of its own.
-    fn has_batches(&self) -> bool {
-        false
-    }
-
-    /// One thread's part of the work: inserts, with `lookups / inserts` lookups between them.
-    /// Returns (inserts refused, lookups that found something).
-    fn work(&self, inserts: &[u64], lookups: &[u64], way: Way) -> (usize, usize) {
-        rounds(inserts, lookups, way, |some, others| {
-            if way == Way::Single {
-                let refused = some.iter().filter(|&&key| !self.insert(key)).count();
-                (refused, others.iter().filter(|&&key| self.contains(key)).count())
-            } else {
-                (self.insert_many(some), self.contains_many(others))
-            }
-        })
-    }
+    /// One thread's access to it.
+    fn handle(&self) -> Box<dyn Subject + '_>;
 }
 
-/// Hands out inserts and lookups in even parts, as they are mixed; returns the sums of both
-/// numbers.
-fn rounds(
-    inserts: &[u64],
-    lookups: &[u64],
-    way: Way,
-    mut round: impl FnMut(&[u64], &[u64]) -> (usize, usize),
-) -> (usize, usize) {
-    // A round has at least one of the rarer kind, so that the mix is the same throughout.
-    let (more, fewer) = (inserts.len().max(lookups.len()), inserts.len().min(lookups.len()).max(1));
-    let chunk = if way == Way::Single { more.div_ceil(fewer) } else { Way::BATCH };
-    let rounds = more.div_ceil(chunk.min(Way::BATCH)).max(1);
-    let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
-    let (mut refused, mut found) = (0, 0);
-    for number in 0..rounds {
-        let answer =
-            round(&inserts[part(inserts.len(), number)], &lookups[part(lookups.len(), number)]);
-        refused += answer.0;
-        found += answer.1;
+impl<T: Sync> Shared for T
+where
+    for<'a> &'a T: Subject,
+{
+    fn handle(&self) -> Box<dyn Subject + '_> {
+        Box::new(self)
     }
-    (refused, found)
 }
 
 /// A filter by name, and how an empty one is made for a number of keys.
@@ -81,97 +67,70 @@ pub struct SharedContender {
     pub build: Box<dyn Fn(u64) -> Result<Box<dyn Shared>>>,
 }
 
+impl SharedContender {
+    /// One that `make` makes.
+    pub fn new<T: Shared + 'static>(name: &str, make: impl Fn(u64) -> Result<T> + 'static) -> Self {
+        let build = move |keys| Ok(Box::new(make(keys)?) as Box<dyn Shared>);
+        Self { name: name.to_owned(), build: Box::new(build) }
+    }
+}
+
 /// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;
 
-/// Measures all contenders, alternating, and prints rates and what more threads gain. Returns the
-/// rows that it wrote.
+/// Measures all contenders, alternating, and prints rates and what more threads gain.
 ///
 /// # Errors
 ///
 /// If a filter cannot be built, refuses a key, or misses one; or a file cannot be written.
-pub fn report(args: &ThreadsArgs, contenders: &[SharedContender]) -> Result<Vec<Row>> {
+pub fn report(args: &ThreadsArgs, contenders: Vec<SharedContender>) -> Result<()> {
     let possible = |threads: &usize| (1..=MOST_THREADS).contains(threads);
     ensure!(
         args.runs > 0 && args.threads.iter().all(possible),
         "ask for --runs of at least 1, and for 1 to {MOST_THREADS} --threads"
     );
-    let contenders = chosen(&args.only, contenders)?;
-    let mut report = Report::new(Machine::describe(args.output.date.clone()));
-    print!("{}", report.head());
+    let contenders = chosen(contenders, &args.only, |contender| &contender.name)?;
+    let mut report = Report::start(&args.output);
     for mix in Mix::ALL {
         for way in [Way::Single, Way::Batch] {
-            let rows = measure(args, &contenders, mix, way)?;
-            print!("{}", grid(args, mix, way, &rows));
-            report.rows.extend(rows.into_iter().flatten());
-            report.write(&args.output)?;
+            let figures = measure(args, &contenders, mix, way)?;
+            let title = format!("{mix}, {way}: million operations per second by the clock");
+            print!("{}{}", figures.by_measure(&title), figures.ratios());
+            report.add(figures.rows())?;
         }
     }
-    Ok(report.rows)
+    Ok(())
 }
 
-/// Those that were asked for by name; all, if none was.
-fn chosen<'a>(only: &[String], all: &'a [SharedContender]) -> Result<Vec<&'a SharedContender>> {
-    let known = |name: &String| all.iter().any(|contender| contender.name == *name);
-    if let Some(name) = only.iter().find(|name| !known(name)) {
-        let names: Vec<_> = all.iter().map(|contender| contender.name.as_str()).collect();
-        bail!("--only {name:?}: no such filter; there are: {}", names.join("; "));
-    }
-    let wanted = |contender: &&SharedContender| only.is_empty() || only.contains(&contender.name);
-    Ok(all.iter().filter(wanted).collect())
-}
-
-/// A row for each number of threads of each contender that supports the way.
+/// A figure for each number of threads of each contender that supports the way, and the rate with
+/// the last number over that with the first.
 fn measure(
     args: &ThreadsArgs,
-    contenders: &[&SharedContender],
+    contenders: &[SharedContender],
     mix: Mix,
     way: Way,
-) -> Result<Vec<Vec<Row>>> {
-    let mut rates = vec![vec![Vec::new(); args.threads.len()]; contenders.len()];
+) -> Result<Figures> {
+    let mut figures = Figures::default();
     for run in 0..args.runs {
         for index in alternating(contenders.len(), run) {
-            let SharedContender { name, build } = contenders[index];
+            let SharedContender { name, build } = &contenders[index];
+            let mut rates = vec![0.0; args.threads.len()];
             for turn in alternating(args.threads.len(), run) {
-                let filter = build(args.keys)?;
-                if way == Way::Single || filter.has_batches() {
-                    let rate = mix.run(&*filter, args.keys, args.threads[turn], way, args.seed);
-                    rates[index][turn].push(rate.with_context(|| name.clone())?);
+                let (filter, threads) = (build(args.keys)?, args.threads[turn]);
+                if filter.handle().can(Operation::Insert, way.how()) {
+                    let rate = mix.run(&*filter, args.keys, threads, way, args.seed);
+                    rates[turn] = rate.with_context(|| name.clone())?;
+                    let measure = format!("{mix}, {way}, {threads} threads");
+                    figures.add(name, args.keys, &measure, RATE, rates[turn]);
                 }
+            }
+            if let [first, .., last] = rates[..]
+                && last > 0.0
+            {
+                let measure = format!("{mix}, {way}, gain");
+                figures.add(name, args.keys, &measure, "of the first", last / first);
             }
         }
     }
-    let row = |name: &str, threads: usize, rates: &[f64]| Row {
-        contender: name.to_owned(),
-        keys: args.keys,
-        measure: format!("{mix}, {way}, {threads} threads"),
-        unit: "M/s".to_owned(),
-        median: median(rates).unwrap_or(f64::NAN),
-        least: rates.iter().copied().fold(f64::INFINITY, f64::min),
-        greatest: rates.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        runs: rates.len(),
-        of_limit: None,
-    };
-    let rows = contenders.iter().zip(&rates).filter(|(_, rates)| !rates[0].is_empty());
-    let rows = rows.map(|(contender, rates)| {
-        let rows = args.threads.iter().zip(rates);
-        rows.map(|(&threads, rates)| row(&contender.name, threads, rates)).collect()
-    });
-    Ok(rows.collect())
-}
-
-fn grid(args: &ThreadsArgs, mix: Mix, way: Way, rows: &[Vec<Row>]) -> Grid {
-    let title = format!("{mix}, {way}: million operations a second by threads");
-    let head = std::iter::once(String::new()).chain(args.threads.iter().map(ToString::to_string));
-    let mut grid = Grid::new(title, head.chain(["gain".to_owned(), "of the first".to_owned()]));
-    let last = |row: &[Row]| row.last().map(|row| row.median);
-    let first = rows.first().and_then(|row| last(row));
-    for row in rows {
-        let ratio = |of: Option<f64>| number(of.zip(last(row)).map(|(of, rate)| rate / of));
-        let rates = row.iter().map(|row| number(Some(row.median)));
-        let cells = std::iter::once(row[0].contender.clone()).chain(rates);
-        let gain = ratio(row.first().map(|row| row.median));
-        grid.row(cells.chain([gain, number(last(row).zip(first).map(|(r, f)| r / f))]));
-    }
-    grid
+    Ok(figures)
 }

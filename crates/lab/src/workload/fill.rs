@@ -1,13 +1,16 @@
 //! Filling: one by one, in batches, and from a slice.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use super::{Filled, Workload};
-use crate::measure::{rate, timed};
-use crate::results::{Measure, PARTS};
+use crate::measure::timed;
 use crate::subject::{Build, How, Operation};
+
+/// Equal parts that a fill is timed in.
+const PARTS: u8 = 20;
 
 impl Workload<'_> {
     /// Fills a contender in every way that it supports; the last filter stays.
@@ -45,30 +48,37 @@ impl Workload<'_> {
         let make = &self.contenders[contender].make;
         let mut subject = timed(&mut times[0], || make(keys))?;
         for (part, time) in (0..PARTS).zip(&mut times) {
-            self.members(start(part), start(part + 1), usize::MAX, |batch, _, _| {
-                timed(time, || subject.insert(how, batch, &mut refused));
+            let positions = start(part)..start(part + 1);
+            self.keys.batches(positions, &mut self.batch, |batch| {
+                timed(time, || subject.insert_all(how, batch, &mut refused));
             });
         }
-        self.results.record(contender, Measure::Insert(how), rate(keys, times.iter().sum()));
+        self.rate(contender, &format!("insert {how}"), keys, times.iter().sum());
         let deciles = (0..PARTS).step_by(2).map(|part| (part, part + 2));
         for (from, to) in deciles.chain([(0, PARTS / 2), (PARTS - 1, PARTS)]) {
             let time = times[usize::from(from)..usize::from(to)].iter().sum();
-            let measure = Measure::InsertPart(how, from, to);
-            self.results.record(contender, measure, rate(start(to) - start(from), time));
+            let percent = |part: u8| u32::from(part) * 100 / u32::from(PARTS);
+            let measure = format!("insert {how} {}-{} %", percent(from), percent(to));
+            self.rate(contender, &measure, start(to) - start(from), time);
         }
-        self.fault(contender, Measure::Refused, refused.len() as u64);
+        self.fault(contender, "refused", refused.len() as u64);
         Ok(Filled { subject, accepted: keys - refused.len() as u64, refused })
     }
 
     fn record_build(&mut self, contender: usize, build: &Build, threads: usize) -> Result<Filled> {
         let mut time = Duration::ZERO;
+        let before = peak_from_now();
         let start = Instant::now();
         let subject = timed(&mut time, || build(&self.all, threads))?;
         if threads > 1 {
             time = start.elapsed(); // this thread's own time says nothing then
         }
         let accepted = self.settings.keys;
-        self.results.record(contender, Measure::Build(threads), rate(accepted, time));
+        let peak = status("VmHWM:").saturating_sub(before + subject.bytes()) as f64;
+        let beyond = peak / accepted as f64;
+        self.record(contender, "build, peak beyond the result", "bytes a key", beyond);
+        let measure = if threads > 1 { format!("build on {threads}") } else { "build".to_owned() };
+        self.rate(contender, &measure, accepted, time);
         Ok(Filled { subject, accepted, refused: Vec::new() })
     }
 
@@ -81,32 +91,37 @@ impl Workload<'_> {
             return;
         }
         let mut found = 0;
-        let how = filled.fastest(Operation::Find);
-        self.members(0, self.settings.keys, usize::MAX, |batch, answers, _| {
-            found += filled.subject.find(how, batch, answers);
+        let how = filled.subject.fastest(Operation::Find);
+        self.keys.batches(0..self.settings.keys, &mut self.batch, |batch| {
+            found += filled.subject.find_all(how, batch, &mut self.answers[..batch.len()]);
         });
         let mut answers = vec![false; filled.refused.len()];
-        found -= filled.subject.find(how, &filled.refused, &mut answers);
-        self.fault(contender, Measure::Lost, filled.accepted - found);
+        found -= filled.subject.find_all(how, &filled.refused, &mut answers);
+        self.fault(contender, "lost", filled.accepted - found);
     }
 
     fn record_space(&mut self, contender: usize, filled: &Filled) {
         let subject = &filled.subject;
         let bits = subject.bytes() as f64 * 8.0 / filled.accepted as f64;
-        self.results.record(contender, Measure::BitsPerKey, bits);
-        let shares =
-            [(Measure::Load, subject.load()), (Measure::ExpectedFpr, subject.expected_fpr())];
+        let shares = [("load", subject.load()), ("expected fpr", subject.expected_fpr())];
+        self.record(contender, "bits a key", "bits", bits);
         for (measure, share) in shares {
             if let Some(share) = share {
-                self.results.record(contender, measure, share * 100.0);
+                self.record(contender, measure, "%", share * 100.0);
             }
         }
     }
 }
 
-impl Filled {
-    /// The batch method where there is one.
-    pub(super) fn fastest(&self, operation: Operation) -> How {
-        if self.subject.can(operation, How::Many) { How::Many } else { How::Single }
-    }
+/// Resets the system's record of peak memory; returns the bytes now in use, or 0 where the system
+/// does not tell.
+fn peak_from_now() -> u64 {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+    status("VmRSS:")
+}
+
+fn status(name: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0) * 1024
 }

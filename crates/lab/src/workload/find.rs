@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::limits::LimitTable;
+use super::limits::Limits;
 use super::{Filled, Workload};
 use crate::keys::Present;
 use crate::measure::{rate, timed};
-use crate::results::Measure;
+use crate::results::RATE;
 use crate::subject::{How, Operation};
 
 const WAYS: [How; 5] = [How::Single, How::Call, How::Hash, How::Many, How::Hashes];
@@ -19,28 +19,34 @@ impl Workload<'_> {
     pub(super) fn look_up(
         &mut self,
         filled: &[Filled],
-        limits: &[LimitTable],
+        limits: &Limits,
         order: &[usize],
         run: u32,
     ) {
         let first = u64::from(run) * self.settings.lookups;
         for present in Present::ALL {
-            let mut found: Vec<Vec<u64>> = vec![Vec::new(); filled.len()];
+            let mut found: Vec<Vec<(How, u64, f64)>> = vec![Vec::new(); filled.len()];
             for how in WAYS {
                 for &contender in order {
                     if filled[contender].subject.can(Operation::Find, how) {
                         let (count, time) = self.queries(&filled[contender], how, present, first);
-                        let measure = Measure::Find(how, present);
-                        let rate = rate(self.settings.lookups, time);
-                        self.results.record(contender, measure, rate);
-                        found[contender].push(count);
+                        found[contender].push((how, count, rate(self.settings.lookups, time)));
                     }
                 }
             }
-            self.take_limits(limits, run);
+            let rates = self.limits(limits, run);
             for (contender, found) in found.iter().enumerate() {
                 self.step(contender, "looked up");
-                self.check_found(contender, &filled[contender], present, found);
+                for &(how, _, rate) in found {
+                    let measure = format!("find {how} {} %", present.0);
+                    self.record(contender, &measure, RATE, rate);
+                    let batched = matches!(how, How::Many | How::Hashes);
+                    let limit = rates[limits.of[contender]][usize::from(batched)];
+                    let measure = format!("{measure}, of the limit");
+                    self.record(contender, &measure, "share", rate / limit);
+                }
+                let counts: Vec<u64> = found.iter().map(|found| found.1).collect();
+                self.check_found(contender, &filled[contender], present, &counts);
             }
         }
     }
@@ -66,17 +72,14 @@ impl Workload<'_> {
         range: std::ops::Range<u64>,
     ) -> (u64, Duration) {
         let (mut found, mut time) = (0, Duration::ZERO);
-        let members = self.settings.keys;
-        for start in range.clone().step_by(self.batch.len()) {
-            let length = usize::try_from(range.end - start).unwrap_or(usize::MAX);
-            let length = length.min(self.batch.len());
-            let (batch, answers) = (&mut self.batch[..length], &mut self.answers[..length]);
-            self.keys.queries(present, members, start, batch);
+        let (members, answers) = (self.settings.keys, &mut self.answers);
+        self.keys.query_batches(present, members, range, &mut self.batch, |batch| {
             if matches!(how, How::Hash | How::Hashes) {
                 filled.subject.hash(batch);
             }
-            found += timed(&mut time, || filled.subject.find(how, batch, answers));
-        }
+            let answers = &mut answers[..batch.len()];
+            found += timed(&mut time, || filled.subject.find_all(how, batch, answers));
+        });
         (found, time)
     }
 
@@ -85,14 +88,14 @@ impl Workload<'_> {
     fn check_found(&mut self, contender: usize, filled: &Filled, present: Present, found: &[u64]) {
         let Some(&single) = found.first() else { return };
         let differing = found.iter().map(|count| count.abs_diff(single)).sum();
-        self.fault(contender, Measure::Disagreements, differing);
+        self.fault(contender, "disagreements", differing);
         let lookups = self.settings.lookups;
         if present == Present(0) {
             let percent = single as f64 * 100.0 / lookups as f64;
-            self.results.record(contender, Measure::Fpr, percent);
+            self.record(contender, "fpr", "%", percent);
         }
         if present == Present(100) && filled.accepted == self.settings.keys {
-            self.fault(contender, Measure::Lost, lookups - single);
+            self.fault(contender, "lost", lookups - single);
         }
     }
 }

@@ -1,52 +1,91 @@
 //! The memory's limit, taken between the lookups on tables of the contenders' sizes.
 
+use std::time::Duration;
+
 use anyhow::Result;
 
 use super::{Filled, Workload};
+use crate::limit::writes::partitioned;
 use crate::limit::{Access, Table};
-use crate::results::Measure;
+use crate::measure::{rate, timed};
+use crate::results::RATE;
 
 /// Sizes that differ by less than this share one table.
 const SAME_SIZE: f64 = 1.1;
 
-pub(super) struct LimitTable {
-    /// Its index among the names of the results.
-    name: usize,
-    table: Table,
+/// A table for every size there is.
+#[derive(Default)]
+pub(super) struct Limits {
+    tables: Vec<Table>,
+    /// The table of each contender.
+    pub(super) of: Vec<usize>,
 }
 
-impl Workload<'_> {
-    /// One table, with huge pages as ours have them, for every size there is.
-    pub(super) fn limit_tables(&mut self, filled: &[Filled]) -> Result<Vec<LimitTable>> {
-        let mut limits: Vec<LimitTable> = Vec::new();
-        for (contender, filled) in filled.iter().enumerate() {
+impl Limits {
+    pub(super) fn new(filled: &[Filled]) -> Result<Self> {
+        let mut limits = Self::default();
+        for filled in filled {
             let bytes = filled.subject.bytes();
-            let like = |limit: &&LimitTable| {
-                let ratio = limit.table.bytes() as f64 / bytes as f64;
+            let like = |table: &Table| {
+                let ratio = table.bytes() as f64 / bytes as f64;
                 (1.0 / SAME_SIZE..SAME_SIZE).contains(&ratio)
             };
-            let name = if let Some(limit) = limits.iter().find(like) {
-                limit.name
-            } else {
-                let name = self.results.names.len();
-                self.results.names.push(format!("memory, {:.1} MB", bytes as f64 / 1e6));
-                limits.push(LimitTable { name, table: Table::new(bytes, true)? });
-                name
-            };
-            self.results.limits.insert(contender, name);
+            let table = limits.tables.iter().position(like);
+            if table.is_none() {
+                limits.tables.push(Table::new(bytes)?);
+            }
+            limits.of.push(table.unwrap_or(limits.tables.len() - 1));
         }
         Ok(limits)
     }
+}
 
-    pub(super) fn take_limits(&mut self, limits: &[LimitTable], run: u32) {
-        // There are many kinds of access; a quarter of the steps is enough for each.
-        let steps = (self.settings.lookups / 4).max(1);
-        for limit in limits {
-            for access in Access::of_lookups() {
-                let first = u64::from(run) * steps;
-                let rate = limit.table.rate(access, self.keys, first, steps, &mut self.batch);
-                self.results.record(limit.name, Measure::Limit(access), rate);
+impl Workload<'_> {
+    /// How fast keys are sorted by segment and written to tables of these sizes, and the builds as
+    /// shares of it.
+    pub(super) fn writes(&mut self, limits: &Limits) -> Result<()> {
+        let mut rates = Vec::new();
+        for table in &limits.tables {
+            let mut time = Duration::ZERO;
+            timed(&mut time, || partitioned(&self.all, table.bytes()))?;
+            rates.push(rate(self.settings.keys, time));
+            let (keys, name) = (self.settings.keys, name(table));
+            self.figures.add(&name, keys, "limit, partitioned writes", RATE, rate(keys, time));
+        }
+        for contender in 0..self.contenders.len() {
+            let builds = self.figures.runs(&self.contenders[contender].name, "build");
+            if let Some(build) = builds.last() {
+                let share = build / rates[limits.of[contender]];
+                self.record(contender, "build, of the limit", "share", share);
             }
         }
+        Ok(())
     }
+
+    /// Million steps per second that the memory allows on each table: in a plain loop, and with the
+    /// prefetches that suit it best.
+    pub(super) fn limits(&mut self, limits: &Limits, run: u32) -> Vec<[f64; 2]> {
+        // There are many kinds of access; a quarter of the steps is enough for each.
+        let steps = (self.settings.lookups / 4).max(1);
+        let mut all = Vec::new();
+        for table in &limits.tables {
+            let mut most = [0.0_f64; 2];
+            for access in Access::all() {
+                let first = u64::from(run) * steps;
+                let rate = table.rate(access, self.keys, first, steps, &mut self.batch);
+                let most = &mut most[usize::from(access.is_prefetched())];
+                *most = most.max(rate);
+            }
+            let name = name(table);
+            for (measure, rate) in ["limit, loop", "limit, prefetched"].into_iter().zip(most) {
+                self.figures.add(&name, self.settings.keys, measure, RATE, rate);
+            }
+            all.push(most);
+        }
+        all
+    }
+}
+
+fn name(table: &Table) -> String {
+    format!("memory, {:.1} MB", table.bytes() as f64 / 1e6)
 }

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::{Filled, Workload};
-use crate::measure::{rate, timed};
-use crate::results::Measure;
+use crate::measure::timed;
 use crate::subject::{How, Operation};
 
 /// Batches that even a small filter is emptied in.
@@ -21,25 +20,24 @@ impl Workload<'_> {
             return;
         }
         let keys = self.settings.keys;
-        let ways = [How::Single, filled.fastest(Operation::Remove)];
+        let ways = [How::Single, filled.subject.fastest(Operation::Remove)];
         let (mut removed, mut counts, mut times) = (0, [0; 2], [Duration::ZERO; 2]);
         let size = usize::try_from(keys.div_ceil(BATCHES)).unwrap_or(usize::MAX);
-        self.members(0, keys, size, |batch, answers, number| {
-            let turn = usize::from(number % 2 == 1);
+        let (size, mut turn) = (size.min(self.batch.len()), 1);
+        self.keys.batches(0..keys, &mut self.batch[..size], |batch| {
+            turn = 1 - turn;
             counts[turn] += batch.len() as u64;
-            removed +=
-                timed(&mut times[turn], || filled.subject.remove(ways[turn], batch, answers));
+            removed += timed(&mut times[turn], || filled.subject.remove_all(ways[turn], batch));
         });
         if ways[0] == ways[1] {
-            let rate = rate(keys, times.iter().sum());
-            self.results.record(contender, Measure::Remove(How::Single), rate);
+            self.rate(contender, "remove single", keys, times.iter().sum());
         } else {
             for turn in 0..2 {
-                let rate = rate(counts[turn], times[turn]);
-                self.results.record(contender, Measure::Remove(ways[turn]), rate);
+                let measure = format!("remove {}", ways[turn]);
+                self.rate(contender, &measure, counts[turn], times[turn]);
             }
         }
-        self.fault(contender, Measure::NotRemoved, filled.accepted.abs_diff(removed));
+        self.fault(contender, "not removed", filled.accepted.abs_diff(removed));
         self.check_empty(contender, filled);
     }
 
@@ -52,11 +50,11 @@ impl Workload<'_> {
         }
         let mut found = 0;
         let some = keys.min(self.batch.len() as u64);
-        self.members(keys - some, keys, usize::MAX, |batch, answers, _| {
-            found += filled.subject.find(How::Single, batch, answers);
+        self.keys.batches(keys - some..keys, &mut self.batch, |batch| {
+            found += filled.subject.find_all(How::Single, batch, &mut []);
         });
         let chance = filled.subject.expected_fpr().unwrap_or(0.0) * some as f64;
         let most = chance + SIGMAS * chance.sqrt();
-        self.fault(contender, Measure::NotRemoved, if found as f64 > most { found } else { 0 });
+        self.fault(contender, "not removed", if found as f64 > most { found } else { 0 });
     }
 }

@@ -1,4 +1,5 @@
-//! The plain loop: as much sorting and writing as a build needs, without a filter.
+//! The limit of builds: a plain loop that sorts keys by segment and writes each to a random place of
+//! its segment, as much sorting and writing as a build needs, without a filter.
 
 use std::hint::black_box;
 
@@ -14,7 +15,7 @@ const ROUND: usize = 24 << 10;
 
 /// Sorts the keys, which are random, by segment of a table of `bytes` bytes, a round at a time into
 /// the same memory, and marks a word in the segment of each key.
-pub(super) fn partitioned(keys: &[u64], bytes: u64) -> Result<()> {
+pub(crate) fn partitioned(keys: &[u64], bytes: u64) -> Result<()> {
     let segments = usize::try_from(bytes)?.div_ceil(SEGMENT);
     let mut table = zeroed(segments * SEGMENT)?;
     // SAFETY: any bytes are a valid `u64`, and pages are aligned.

@@ -9,10 +9,10 @@ use malkoha::{Content, Filter, Key, KeyHasher};
 
 use super::Kind;
 use super::work::{Did, Keys as Whose, Meter};
-use crate::grow::BATCH;
-use crate::keys::Keys;
-use crate::zipf::Zipf;
+use crate::keys::{Keys, scale};
 
+/// Keys looked up at a time.
+const BATCH: usize = 32_768;
 /// One in this many keys comes twice.
 const TWICE: u64 = 1024;
 /// Keys of a filter that is united with the grown one.
@@ -22,9 +22,9 @@ const OTHERS: u64 = 1 << 40;
 const SKEWED: u64 = 1 << 41;
 const HOT: u64 = 1 << 42;
 const DRAWS: u64 = 1 << 43;
-/// Distinct skewed keys, and how skewed they are.
+/// Distinct skewed keys, of which the first has a sixth of the operations: 2^20, to the power of an
+/// eighth.
 const RANKS: u64 = 1 << 20;
-const EXPONENT: f64 = 1.1;
 /// Steps between crafted keys.
 pub(super) const CRAFTED: u64 = 128;
 
@@ -38,7 +38,6 @@ pub(super) struct Stream<'a, F> {
     keys: Keys,
     steps: u64,
     united: u64,
-    zipf: Zipf,
     draws: u64,
     skewed: Vec<u64>,
     hot: [u64; 15],
@@ -54,7 +53,6 @@ impl<'a, T: Lookup, C: Content> Stream<'a, Filter<T, C>> {
         crafted: Vec<u64>,
         seed: u64,
     ) -> Self {
-        let skewed = (0..=RANKS).map(|_| 0).collect();
         Self {
             filter,
             kind,
@@ -63,9 +61,8 @@ impl<'a, T: Lookup, C: Content> Stream<'a, Filter<T, C>> {
             keys: Keys::new(seed),
             steps: 0,
             united: 0,
-            zipf: Zipf::new(RANKS, EXPONENT),
             draws: 0,
-            skewed,
+            skewed: vec![0; RANKS as usize],
             hot: [0; 15],
             crafted,
             crafted_in: 0,
@@ -116,11 +113,9 @@ impl<'a, T: Lookup, C: Content> Stream<'a, Filter<T, C>> {
     }
 
     fn skewed(&mut self, is_removal: bool) {
-        let (keys, draws) = (self.keys, &mut self.draws);
-        let rank = self.zipf.rank(|| {
-            *draws += 1;
-            keys.key(DRAWS + *draws) as f64 / 2_f64.powi(64)
-        });
+        self.draws += 1;
+        let random = self.keys.key(DRAWS + self.draws);
+        let rank = scale((0..3).fold(random, |power, _| scale(power, power)), RANKS);
         let (hash, which) = (self.hash(SKEWED + rank), rank as usize);
         if !is_removal {
             self.insert(Whose::Skewed, hash);
@@ -156,10 +151,11 @@ impl<'a, T: Lookup, C: Content> Stream<'a, Filter<T, C>> {
     pub(super) fn unite(&mut self) -> anyhow::Result<bool> {
         let numbers = OTHERS + self.united..OTHERS + self.united + UNITED;
         let others: Vec<u64> = numbers.map(|number| self.hash(number)).collect();
-        let is_united = (self.kind.unite)(self.filter, &others)?;
-        self.united += if is_united { UNITED } else { 0 };
+        let Some(unite) = self.kind.unite else { return Ok(false) };
+        unite(self.filter, &others)?;
+        self.united += UNITED;
         self.meter.resume();
-        Ok(is_united)
+        Ok(true)
     }
 
     /// Shrinks the filter, if the kind can.

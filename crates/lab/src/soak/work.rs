@@ -15,7 +15,7 @@ const BLOCK: u32 = 16;
 pub(super) enum Keys {
     /// Each once or twice.
     Honest,
-    /// By Zipf's law.
+    /// Some much more often than others.
     Skewed,
     /// A few, repeatedly.
     Repeated,

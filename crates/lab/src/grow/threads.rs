@@ -1,0 +1,106 @@
+//! Threads that insert into one growing set or map.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Run, SHARED_MAP, SHARED_SET};
+use crate::measure::{alternating, rate};
+use crate::subject::{How, Subject};
+
+/// The ways to insert: name, method, and keys handed over at a time.
+const WAYS: [(&str, How, usize); 3] = [
+    ("one by one", How::Single, 1024),
+    ("batches of 1,024", How::Many, 1024),
+    ("batches of 65,536", How::Many, 65_536),
+];
+
+impl Run<'_> {
+    pub(super) fn threads(&mut self) -> Result<()> {
+        let args = self.args;
+        let fpr = self.fpr;
+        if args.wants(SHARED_SET) {
+            self.share(SHARED_SET, || args.shared_set(args.start, fpr))?;
+        }
+        if args.wants(SHARED_MAP) {
+            self.share(SHARED_MAP, || args.shared_map(args.start, fpr))?;
+        }
+        let of_way = |name: &str| {
+            let column = move |threads: &usize| column(name, *threads);
+            args.threads.iter().map(column).chain([gain(name)]).collect::<Vec<_>>()
+        };
+        let columns: Vec<String> = WAYS.iter().flat_map(|(name, ..)| of_way(name)).collect();
+        let title = self.title("Million inserts per second by threads, in all");
+        print!("{}", self.figures.by_size(&title, &columns));
+        Ok(())
+    }
+
+    fn share<T: Sync>(&mut self, name: &str, make: impl Fn() -> Result<T>) -> Result<()>
+    where
+        for<'a> &'a T: Subject,
+    {
+        let args = self.args;
+        for &keys in &args.keys {
+            for run in 0..args.runs {
+                for (way, how, batch) in WAYS {
+                    let mut rates = vec![0.0; args.threads.len()];
+                    for turn in alternating(rates.len(), run) {
+                        let threads = args.threads[turn];
+                        rates[turn] = self.inserts(&make()?, keys, threads, (how, batch))?;
+                        let column = column(way, threads);
+                        self.figures.add(name, keys, &column, "M/s", rates[turn]);
+                    }
+                    if let [first, .., last] = rates[..] {
+                        self.figures.add(name, keys, &gain(way), "of the first", last / first);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets threads insert an equal part each; returns million keys per second by the clock.
+    fn inserts<T: Sync>(
+        &self,
+        filter: &T,
+        keys: u64,
+        threads: usize,
+        (how, batch): (How, usize),
+    ) -> Result<f64>
+    where
+        for<'a> &'a T: Subject,
+    {
+        let mut all = vec![0; usize::try_from(keys)?];
+        self.args.keys().members(0, &mut all);
+        let begin = Barrier::new(threads);
+        let work = |part: &[u64]| {
+            let (mut handle, mut refused) = (filter, Vec::new());
+            begin.wait();
+            let start = Instant::now();
+            part.chunks(batch).for_each(|keys| handle.insert_all(how, keys, &mut refused));
+            (start, Instant::now())
+        };
+        let times: Vec<_> = thread::scope(|scope| {
+            let part =
+                |number| &all[all.len() * number / threads..all.len() * (number + 1) / threads];
+            let workers: Vec<_> =
+                (0..threads).map(|number| scope.spawn(move || work(part(number)))).collect();
+            workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+        });
+        let start = times.iter().map(|(start, _)| *start).min().context("no threads")?;
+        let end = times.iter().map(|(_, end)| *end).max().context("no threads")?;
+        let found = (&filter).find_all(How::Many, &all, &mut vec![false; all.len()]);
+        ensure!(found == keys, "threads lost {} of {keys} keys", keys - found);
+        Ok(rate(keys, end - start))
+    }
+}
+
+fn column(way: &str, threads: usize) -> String {
+    format!("{way}, {threads}")
+}
+
+fn gain(way: &str) -> String {
+    format!("{way}, gain")
+}
