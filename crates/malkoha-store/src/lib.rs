@@ -47,7 +47,6 @@
 
 mod error;
 mod index;
-mod kept;
 mod library;
 mod locate;
 mod log;

@@ -10,7 +10,7 @@ use malkoha::GrowableCuckooMap;
 
 use super::{Index, IndexSnapshot, PARTS};
 use crate::error::{Error, Result};
-use crate::log::{Expiring, to_usize};
+use crate::log::{Expiring, MAX_NUMBER, to_usize};
 use crate::storage::{Storage, StorageFile, remove_if_there};
 
 /// The name of the file.
@@ -223,5 +223,9 @@ fn parse(bytes: &[u8]) -> Result<(Checkpoint, &[u8])> {
     };
     let files = entries.chunks_exact(ENTRY).map(&mut entry).collect::<Result<_>>()?;
     let [sequence, next_id, seed, open_tail] = [16, 24, 48, 56].map(|at| number(head, at));
+    // A store could not continue from these.
+    if sequence.max(next_id) >= MAX_NUMBER {
+        return Err(damaged(16, "its numbers are beyond all that are used"));
+    }
     Ok((Checkpoint { files, sequence, next_id, seed, open_tail: open_tail != 0 }, rest))
 }

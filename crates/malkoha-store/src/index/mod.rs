@@ -12,7 +12,7 @@ mod widening;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use malkoha::locks::biased::{Biased, Open, Writing};
+use malkoha::locks::biased::{Biased, Writing};
 use malkoha::{GrowableCuckooMap, Sole};
 
 use crate::error::{Error, Result};
@@ -105,17 +105,15 @@ impl Index {
         self.parts.iter().map(|part| part.read().size_in_bytes()).sum()
     }
 
-    /// The part of a hash, without a lock if nobody writes, and the hash in it.
-    #[inline(always)]
-    pub(crate) fn open(&self, hash: u64) -> Option<(Open<'_, Part>, u64)> {
-        let (part, hash) = place(hash);
-        Some((self.parts[part].open()?, hash))
-    }
-
     /// The locations of a hash, if it has any, and the result of `with`. No location of the hash
     /// changes before `with` returns.
+    #[inline]
     pub(crate) fn find<T>(&self, hash: u64, with: impl FnOnce() -> T) -> Option<(Candidates, T)> {
         let (part, hash) = place(hash);
+        // Without a lock if nobody writes.
+        if let Some(part) = self.parts[part].open() {
+            return Some((Candidates::of(&part, hash)?, with()));
+        }
         let part = self.parts[part].read();
         Some((Candidates::of(&part, hash)?, with()))
     }

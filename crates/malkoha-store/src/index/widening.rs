@@ -1,8 +1,8 @@
 //! Room for longer locations, part by part, before they arrive.
 //!
 //! A segment stores locations in as many bits as its longest one needs. Hashes are spread evenly,
-//! so the first thousand records behind a power of two would rebuild nearly every segment at once:
-//! a pause of 20 ms in one transaction with a million keys, and proportionally more with more keys.
+//! so the first thousand records behind a power of two would rebuild nearly every segment at once: a
+//! pause of 20 ms in one batch with a million keys, and proportionally more with more keys.
 
 use std::sync::atomic::Ordering;
 
@@ -36,32 +36,20 @@ impl Index {
 mod tests {
     use super::*;
 
-    /// A hash for each number: SplitMix64's first step is enough here.
-    fn hash(n: u64) -> u64 {
-        let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (n ^ (n >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-    }
-
     #[test]
     fn the_first_location_behind_a_power_of_two_rebuilds_nothing() {
-        let index = Index::new().unwrap();
-        for n in 0..10_000 {
-            index.part_mut_of(hash(n)).insert(hash(n), n).unwrap();
-        }
+        let (index, hasher) = (Index::new().unwrap(), malkoha::KeyHasher::new(1));
+        let hash = |n: u64| hasher.hash_bytes(&n.to_le_bytes());
+        let insert = |n, location| index.part_mut_of(hash(n)).insert(hash(n), location).unwrap();
+        (0..10_000).for_each(|n| insert(n, n));
         let before = index.size_in_bytes();
         index.widen_ahead(12_000).unwrap();
         assert_eq!(index.size_in_bytes(), before, "too early");
-        for _ in 0..2 * PARTS {
-            index.widen_ahead((1 << 14) - 1).unwrap();
-        }
+        (0..2 * PARTS).for_each(|_| index.widen_ahead((1 << 14) - 1).unwrap());
         let widened = index.size_in_bytes();
         assert!(widened > before);
-        for n in 10_000..10_010 {
-            index.part_mut_of(hash(n)).insert(hash(n), 1 << 14).unwrap();
-        }
+        (10_000..10_010).for_each(|n| insert(n, 1 << 14));
         assert_eq!(index.size_in_bytes(), widened);
-        for n in 0..10_000 {
-            assert!(index.has(hash(n), n));
-        }
+        assert!((0..10_000).all(|n| index.has(hash(n), n)));
     }
 }

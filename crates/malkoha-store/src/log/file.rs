@@ -6,14 +6,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::checksum::checksum;
-use super::cold::Cold;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::key::Key;
 use super::record::{HEAD, Head, Record, plain_value_bytes};
 use super::usage::Usage;
 use super::{MAX_NUMBER, UNIT, to_usize};
 use crate::error::{Error, READ, Result};
-use crate::storage::{Sequential, Storage, StorageFile, View, any_lost};
+use crate::storage::{Readahead, Sequential, Storage, StorageFile, View, any_lost};
 
 const EXTENSION: &str = ".log";
 /// The suffix of the name of a copy that is being made.
@@ -53,7 +52,7 @@ pub(crate) struct LogFile {
     durable: AtomicU64,
     pub(super) usage: Usage,
     /// Of long records.
-    cold: Cold,
+    readahead: Readahead,
     /// Whether rewriting it failed because something could not be read.
     unreadable: AtomicBool,
 }
@@ -72,7 +71,7 @@ impl LogFile {
             end: AtomicU64::new(HEADER_BYTES as u64),
             durable: AtomicU64::new(0),
             usage: Usage::default(),
-            cold: Cold::default(),
+            readahead: Readahead::default(),
             unreadable: AtomicBool::new(false),
         })
     }
@@ -248,7 +247,7 @@ impl LogFile {
     fn long_record(&self, offset: u64, head: Head) -> Option<Record<'_>> {
         let bytes = head.shape.bytes();
         let ask = || self.will_need(offset, bytes);
-        self.cold.read(to_usize(bytes / PAGE), ask, || self.whole(offset, head))
+        self.readahead.read(to_usize(bytes / PAGE), ask, || self.whole(offset, head))
     }
 
     /// The value of the record at a location that the index has, if the file is mapped and this is
@@ -305,11 +304,6 @@ impl LogFile {
     /// Closes its descriptor, which only writing needs: a process may have few open files.
     pub(crate) fn close(&self) {
         self.file.close();
-    }
-
-    /// Prepares memory for bytes that will be written, as far as there is room for them.
-    pub(crate) fn prepare(&self, bytes: Range<u64>) {
-        self.file.prepare(bytes.start..bytes.end.min(self.capacity()));
     }
 
     /// Returns the reserved room behind the end, except for one blank head, which ends a scan.

@@ -4,9 +4,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::file::LogFile;
-use super::record::Record;
-use super::scan::{Scan, Step};
-use crate::error::Result;
 
 /// Set once, when a store is opened, for a file whose copy may have been interrupted.
 #[derive(Default)]
@@ -23,26 +20,11 @@ struct Noted {
 impl LogFile {
     /// The sequence numbers that its copies of tombstones had at first, in order.
     pub(crate) fn origins(&self) -> Arc<[u64]> {
-        let mut origins = Vec::new();
         // Other readers report damage.
-        let _ = self.each_record(|record, _, _| origins.extend(record.origin()));
+        let records = self.records(self.end()).flatten();
+        let mut origins: Vec<u64> = records.filter_map(|(record, ..)| record.origin()).collect();
         origins.sort_unstable();
         origins.into()
-    }
-
-    /// Calls a function for each record, with its offset and its sequence number. Ends with an
-    /// error at the first damage.
-    pub(crate) fn each_record(&self, mut each: impl FnMut(Record<'_>, u64, u64)) -> Result<()> {
-        let mut scan = Scan::of(self, self.end());
-        loop {
-            match scan.step() {
-                Step::Record(record, offset, sequence) => each(record, offset, sequence),
-                Step::End if scan.offset() < self.end() => {
-                    return Err(self.no_record(scan.offset()));
-                }
-                Step::Sealed | Step::End => return Ok(()),
-            }
-        }
     }
 
     /// Notes the tombstones that a copy already has, and the most bytes that it still needs.

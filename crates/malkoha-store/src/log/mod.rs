@@ -8,7 +8,6 @@
 //! `docs/STORE.md` specifies every byte.
 
 mod checksum;
-mod cold;
 mod commit;
 mod expiring;
 mod file;
@@ -26,7 +25,6 @@ mod table;
 mod usage;
 mod writer;
 
-pub(crate) use cold::Cold;
 pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LogFile, file_name, parse_name};

@@ -97,6 +97,34 @@ impl<'a> Scan<'a> {
     }
 }
 
+impl LogFile {
+    /// The records up to `end`, with their offsets and sequence numbers. Each damaged or unreadable
+    /// place is one error with its offset, and reading continues behind it.
+    pub(crate) fn records(
+        &self,
+        end: u64,
+    ) -> impl Iterator<Item = Result<(Record<'_>, u64, u64), u64>> {
+        let (mut scan, mut done) = (Scan::of(self, end), false);
+        std::iter::from_fn(move || {
+            if done {
+                return None;
+            }
+            match scan.step() {
+                Step::Record(record, offset, sequence) => Some(Ok((record, offset, sequence))),
+                Step::End if scan.offset() < end => {
+                    let offset = scan.offset();
+                    done = !scan.skip();
+                    Some(Err(offset))
+                }
+                Step::Sealed | Step::End => {
+                    done = true;
+                    None
+                }
+            }
+        })
+    }
+}
+
 /// Whether the low half of a sequence number can be that of one of the `window` from `next` on.
 fn follows(low: u32, next: u64, window: u32) -> bool {
     #[expect(clippy::cast_possible_truncation, reason = "the low half is compared")]

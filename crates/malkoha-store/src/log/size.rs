@@ -28,21 +28,16 @@ pub(super) fn longest_file(log: u64, asked: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The number of files of a requested size when the log has its greatest length.
-    fn files(asked: u64) -> u64 {
-        let (mut log, mut files) = (0, 0);
-        while log < 8 << 40 {
-            log += file_size(log, asked);
-            files += 1;
-        }
-        files
-    }
-
     /// With 4 KiB per file there would be 2^31 of them, and a store once failed at 65,530.
     #[test]
     fn the_longest_log_has_few_files() {
         for asked in [MIN_FILE_BYTES, 1 << 20, 64 << 20, MAX_FILE_BYTES] {
-            assert!(files(asked) < 33_000, "{} of {asked} bytes", files(asked));
+            let (mut log, mut files) = (0, 0);
+            while log < 8 << 40 {
+                log += file_size(log, asked);
+                files += 1;
+            }
+            assert!(files < 33_000, "{files} of {asked} bytes");
         }
     }
 }

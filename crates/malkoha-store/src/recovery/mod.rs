@@ -14,8 +14,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, PARTS};
 use crate::log::{
-    FileHeader, FileTable, HEADER_BYTES, LogFile, MAX_NUMBER, UNIT, file_name, parse_name,
-    random_seed,
+    FileHeader, FileTable, HEADER_BYTES, LogFile, UNIT, file_name, parse_name, random_seed,
 };
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
@@ -60,7 +59,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
     let repairing = on_damage == OnDamage::Skip;
-    let (checkpoint, checkpoint_damage) = match index::read(storage).and_then(with_numbers) {
+    let (checkpoint, checkpoint_damage) = match index::read(storage) {
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
         // Opening for writing could never replace it.
@@ -147,17 +146,6 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         checkpointed,
         recovery,
     }))
-}
-
-/// A checkpoint whose numbers a store can continue from.
-fn with_numbers(found: Option<(Checkpoint, Index)>) -> Result<Option<(Checkpoint, Index)>> {
-    let is_beyond = |(known, _): &(Checkpoint, _)| known.sequence.max(known.next_id) >= MAX_NUMBER;
-    if found.as_ref().is_some_and(is_beyond) {
-        let (file, what) =
-            (index::CHECKPOINT.to_owned(), "its numbers are beyond all that are used");
-        return Err(Error::Damaged { file, offset: 16, what });
-    }
-    Ok(found)
 }
 
 /// Where replaying begins.

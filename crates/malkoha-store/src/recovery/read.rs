@@ -3,7 +3,7 @@
 use super::unknown::Opened;
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
-use crate::log::{LogFile, Scan, Step, UNIT, find_record};
+use crate::log::{LogFile, Record, Scan, Step, UNIT, find_record};
 use crate::replay::Changes;
 
 /// Bytes that are read before they are processed. No more than this is in memory, whatever the size
@@ -134,17 +134,9 @@ impl Opening<'_> {
             if id == next && later.header.durable_before > offset {
                 return Ok(true);
             }
-            let mut scan = Scan::of(&later, later.capacity());
-            loop {
-                match scan.step() {
-                    Step::Record(record, ..) if repairing || record.head.unsynced().is_some() => {
-                        return Ok(true);
-                    }
-                    Step::Record(..) => {}
-                    Step::Sealed => break,
-                    Step::End if scan.skip() => {}
-                    Step::End => break,
-                }
+            let says = |record: Record<'_>| repairing || record.head.unsynced().is_some();
+            if later.records(later.capacity()).flatten().any(|(record, ..)| says(record)) {
+                return Ok(true);
             }
         }
         Ok(false)

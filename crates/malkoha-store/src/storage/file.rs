@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
@@ -24,9 +23,6 @@ pub enum Writing {
     /// Through the mapping of a file that is mapped, which saves a system call each.
     #[default]
     Mapped,
-    /// The same, but by system calls where [`StorageFile::prepare`] has not been yet: those take
-    /// what memory they need, where a mapping takes two MiB at a time.
-    Prepared,
     /// By system calls, if nearly every write will be synced at once: syncing writes through a
     /// mapping takes a third longer.
     Calls,
@@ -40,8 +36,6 @@ pub(super) struct OsFile {
     #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
     writable: bool,
     writing: Writing,
-    /// Bytes before this offset are written through the mapping, if there is one.
-    mapped_until: AtomicU64,
     view: OnceLock<View>,
     /// Whether it is mapped to be read.
     maps: bool,
@@ -49,12 +43,10 @@ pub(super) struct OsFile {
 
 impl OsFile {
     pub(super) fn new(file: File, writable: bool, maps: bool, writing: Writing) -> Self {
-        let mapped_until = if writing == Writing::Mapped { u64::MAX } else { 0 };
         Self {
             file: RwLock::new(Some(Arc::new(file))),
             writable,
             writing,
-            mapped_until: AtomicU64::new(mapped_until),
             view: OnceLock::new(),
             maps,
         }
@@ -162,24 +154,14 @@ impl StorageFile for OsFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        match self.mapping() {
-            Some(map)
-                if offset + bytes.len() as u64 <= self.mapped_until.load(Ordering::Relaxed) =>
-            {
-                map.write(offset, bytes)?;
-                // A page that the device refuses is lost. The device reports the reason.
-                if map.is_lost() { write_all_at(&*self.file()?, bytes, offset) } else { Ok(()) }
+        if let (Some(map), Writing::Mapped) = (self.mapping(), self.writing) {
+            map.write(offset, bytes)?;
+            if !map.is_lost() {
+                return Ok(());
             }
-            _ => write_all_at(&*self.file()?, bytes, offset),
+            // A page that the device refuses is lost. The device reports the reason.
         }
-    }
-
-    fn prepare(&self, bytes: Range<u64>) {
-        // If pages need room, nothing may be written through a mapping.
-        if let (Some(map), Writing::Mapped | Writing::Prepared) = (self.mapping(), self.writing) {
-            map.populate(bytes.clone());
-            self.mapped_until.fetch_max(bytes.end, Ordering::Relaxed);
-        }
+        write_all_at(&*self.file()?, bytes, offset)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -245,22 +227,4 @@ fn write_zeros(file: &File, range: Range<u64>) -> io::Result<()> {
         offset += bytes as u64;
     }
     Ok(())
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    /// Where a page may need room again, what was prepared was written through the mapping, and a
-    /// full device lost it.
-    #[test]
-    fn files_that_are_written_by_calls_are_not_prepared() {
-        for (writing, until) in [(Writing::Calls, 0), (Writing::Prepared, 1 << 16)] {
-            let file = OsFile::new(tempfile::tempfile().unwrap(), true, true, writing);
-            file.set_len(1 << 16).unwrap();
-            file.view().unwrap();
-            file.prepare(0..1 << 16);
-            assert_eq!(file.mapped_until.load(Ordering::Relaxed), until, "{writing:?}");
-        }
-    }
 }

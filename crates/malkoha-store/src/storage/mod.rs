@@ -1,7 +1,6 @@
 //! The directory of a store: one of the operating system, or one that a test simulates.
 
 mod directory;
-mod faults;
 mod file;
 #[cfg(unix)]
 mod lock;
@@ -9,6 +8,7 @@ mod mapping;
 #[cfg(unix)]
 mod os;
 mod positional;
+mod readahead;
 mod reader;
 #[cfg(unix)]
 mod sigbus;
@@ -21,7 +21,6 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use directory::{make_directories, sync_directory};
-pub(crate) use faults::major_faults;
 pub use file::Writing;
 #[cfg(unix)]
 pub use lock::Lock;
@@ -29,6 +28,7 @@ pub use mapping::Mapping;
 pub(crate) use mapping::any_lost;
 #[cfg(unix)]
 pub use os::OsStorage;
+pub(crate) use readahead::Readahead;
 pub(crate) use reader::Sequential;
 pub use view::View;
 #[cfg(windows)]
@@ -134,9 +134,6 @@ pub trait StorageFile: Send + Sync {
 
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
-
-    /// Prepares memory for bytes that will be written, if writing would wait for it.
-    fn prepare(&self, _bytes: Range<u64>) {}
 
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;

@@ -1,5 +1,4 @@
-//! Threads of a store: one syncs, one compacts and writes checkpoints, one prepares memory for
-//! writes.
+//! Threads of a store: one syncs, one compacts and writes checkpoints.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +8,6 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::ahead::Ahead;
 use super::compaction::Pace;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
@@ -21,7 +19,6 @@ const MAINTENANCE: Duration = Duration::from_millis(500);
 /// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
     signals: [Arc<Signal>; 2],
-    ahead: Arc<Ahead>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -59,10 +56,6 @@ impl Background {
             let signal = Arc::clone(&background.signals[0]);
             background.repeat("malkoha-sync", inner, time, signal, Inner::sync)?;
         }
-        if inner.writes_into_memory() {
-            let ahead = Arc::clone(&background.ahead);
-            background.run("malkoha-ahead", move || ahead.run())?;
-        }
         let signal = Arc::clone(&inner.upkeep);
         background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
         Ok(background)
@@ -70,7 +63,7 @@ impl Background {
 
     fn of(inner: &Inner) -> Self {
         let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
-        Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
+        Self { signals, threads: Vec::new() }
     }
 
     fn repeat(
@@ -82,20 +75,16 @@ impl Background {
         work: impl Fn(&Inner) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let inner = Arc::clone(inner);
-        self.run(name, move || {
+        let body = move || {
             let _stop = StopOnPanic(&inner);
             while signal.wait(time) {
                 if let Err(error) = work(&inner) {
                     *inner.background_error.lock() = Some(error);
                 }
             }
-        })
-    }
-
-    fn run(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        let failed = |error: io::Error| Error::io("start a thread for", ".")(error);
-        self.threads
-            .push(thread::Builder::new().name(name.to_owned()).spawn(body).map_err(failed)?);
+        };
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
+        self.threads.push(thread.map_err(Error::io("start a thread for", "."))?);
         Ok(())
     }
 }
@@ -117,7 +106,6 @@ impl Drop for StopOnPanic<'_> {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.ahead.end();
         self.signals.iter().for_each(|signal| signal.end());
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do.
@@ -127,11 +115,6 @@ impl Drop for Background {
 }
 
 impl Inner {
-    /// Whether records are written through mappings.
-    pub(super) fn writes_into_memory(&self) -> bool {
-        self.options.durability != Durability::Always
-    }
-
     fn maintain(&self) -> Result<()> {
         let mut maintained = self.maintenance.lock();
         let position = self.writer()?.position;

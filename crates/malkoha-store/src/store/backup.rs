@@ -88,18 +88,15 @@ impl Store {
         sync_directory(path).map_err(failed("sync"))?;
         let bytes: u64 = files.iter().map(|file| file.end).sum();
         let mark = format!("keys {keys}\nfiles {}\nbytes {bytes}\nwhole\n", files.len());
-        write_file(path, FINISHED, &mark).map_err(failed("write a copy in"))?;
+        let finished = File::create(path.join(FINISHED)).and_then(|mut file| {
+            file.write_all(mark.as_bytes())?;
+            file.sync_all()?;
+            sync_directory(path)
+        });
+        finished.map_err(failed("write a copy in"))?;
         fs::remove_file(path.join(UNFINISHED)).map_err(failed("finish a copy in"))?;
         sync_directory(path).map_err(failed("sync"))
     }
-}
-
-/// Makes a durable file.
-fn write_file(directory: &Path, name: &str, content: &str) -> io::Result<()> {
-    let mut file = File::create(directory.join(name))?;
-    file.write_all(content.as_bytes())?;
-    file.sync_all()?;
-    sync_directory(directory)
 }
 
 /// The mark of a copy that is not whole. It is durable before anything else, or opening would take

@@ -83,7 +83,7 @@ impl Inner {
                 let mut stretch = begin..keys.len().min(begin + STRETCH);
                 let locations = &found.first[stretch.clone()];
                 let ask = || locations.iter().for_each(|&location| table.will_need(location));
-                self.cold.read(locations.len(), ask, || stretch.try_for_each(&mut read))?;
+                self.readahead.read(locations.len(), ask, || stretch.try_for_each(&mut read))?;
             }
         }
         Ok(())

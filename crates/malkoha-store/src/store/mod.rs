@@ -1,7 +1,6 @@
 //! The store, and the state that its operations share. Each family of operations has a file of its
 //! own.
 
-mod ahead;
 mod background;
 pub(crate) mod backup;
 mod batch;
@@ -34,13 +33,11 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
-use crate::kept::Kept;
-use crate::log::{Cold, Commit, FileTable, LogFile, Writer};
+use crate::log::{Commit, FileTable, LogFile, Writer};
 use crate::options::Options;
 use crate::recovery::{Recovered, Recovery};
-use crate::storage::{Lock, Storage};
+use crate::storage::{Lock, Readahead, Storage};
 
-use ahead::Ahead;
 use background::{Background, Signal};
 pub use batch::Batch;
 pub use lost_key::LostKey;
@@ -70,7 +67,7 @@ struct Inner {
     options: Options,
     hasher: KeyHasher,
     index: Index,
-    files: Kept<FileTable>,
+    files: ArcSwap<FileTable>,
     tables: ArcSwap<Tables>,
     /// Taken to change the list of tables, before any other lock.
     listing: Mutex<()>,
@@ -81,9 +78,8 @@ struct Inner {
     /// Held while a batch of several writes becomes visible, and by readers that must not see a
     /// part of one.
     showing: RwLock<()>,
-    ahead: Arc<Ahead>,
     space: Space,
-    cold: Cold,
+    readahead: Readahead,
     counters: Counters,
     /// Wakes the thread that compacts.
     upkeep: Arc<Signal>,
@@ -127,16 +123,15 @@ impl Inner {
             options,
             hasher: KeyHasher::new(recovered.seed),
             index: recovered.index,
-            files: Kept::new(recovered.table),
+            files: ArcSwap::from_pointee(recovered.table),
             tables: ArcSwap::from_pointee(tables),
             listing: Mutex::default(),
             writer: None,
             commit: Commit::default(),
             uncommitted: Uncommitted::default(),
             showing: RwLock::default(),
-            ahead: Arc::default(),
             space: Space::default(),
-            cold: Cold::default(),
+            readahead: Readahead::default(),
             counters: Counters::default(),
             upkeep: Arc::default(),
             maintenance: Mutex::default(),

@@ -32,7 +32,6 @@ impl Store {
         let (storage, lock) = locked(path.as_ref(), options.create)?;
         let storage = storage.writing(match options.durability {
             Durability::Always => Writing::Calls,
-            _ if options.background => Writing::Prepared,
             _ => Writing::Mapped,
         });
         Self::open_in(Arc::new(storage), Some(lock), options)

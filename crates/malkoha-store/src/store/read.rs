@@ -1,11 +1,9 @@
 //! Looking up one key.
 
-use malkoha::Sole;
-
 use super::{Inner, Store, now};
 use crate::error::Result;
-use crate::locate::locate_among;
-use crate::log::{Key, Record};
+use crate::locate::{Located, locate_among};
+use crate::log::{FileTable, Key, Record};
 
 impl Store {
     /// The value of a key.
@@ -91,40 +89,6 @@ impl Inner {
         with: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>> {
         let hash = key.hash(&self.hasher);
-        // Usually nobody writes, the key has one candidate, and its record is a short one. No
-        // instruction here waits until those before it have ended, so the processor begins the
-        // next lookup while this one waits for memory.
-        if let Some((part, hash)) = self.index.open(hash) {
-            match part.sole_candidate(hash) {
-                Sole::Absent => return Ok(None),
-                Sole::Several => {}
-                Sole::Value(location) => {
-                    // The locations cannot change here, so this table has their files.
-                    let table = self.files.note(&part);
-                    drop(part);
-                    if let Some(table) = table
-                        && let Some(file) = table.file(location)
-                        && let Some(value) = file.plain_value(location, key)
-                    {
-                        let made = with(value);
-                        file.check_read(location)?;
-                        return Ok(Some(made));
-                    }
-                }
-            }
-        }
-        self.find_any(hash, key, reads, with)
-    }
-
-    /// The same, in any case.
-    #[inline(never)]
-    fn find_any<T>(
-        &self,
-        hash: u64,
-        key: Key<'_>,
-        reads: bool,
-        with: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>> {
         // The table is read while the locations cannot change, so it has their files.
         let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
@@ -138,14 +102,24 @@ impl Inner {
             file.check_read(location)?;
             return Ok(Some(made));
         }
-        // Loads the lines of a record together, not one after the other.
-        candidates.iter().for_each(|&location| table.prefetch(location));
-        let found = locate_among(candidates.iter().copied(), &table, key)?;
-        let Some(found) = found.filter(|found| is_alive(&found.record)) else { return Ok(None) };
+        let Some(found) = find_any(candidates, &table, key)? else { return Ok(None) };
         let made = if reads { with(&found.value()?) } else { with(&[]) };
         found.file.check_read(found.location)?;
         Ok(Some(made))
     }
+}
+
+/// The record of a key that has not ended.
+#[inline(never)]
+fn find_any<'t>(
+    candidates: &[u64],
+    table: &'t FileTable,
+    key: Key<'_>,
+) -> Result<Option<Located<'t>>> {
+    // Loads the lines of all records together, not one after the other.
+    candidates.iter().for_each(|&location| table.prefetch(location));
+    let found = locate_among(candidates.iter().copied(), table, key)?;
+    Ok(found.filter(|found| is_alive(&found.record)))
 }
 
 /// Whether a record has not ended.

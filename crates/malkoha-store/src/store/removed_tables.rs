@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Store;
+use super::swap::Expected;
 use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::log::{Content, Key};
@@ -86,12 +87,12 @@ impl Store {
 
     /// A full device has room for some tombstones, and these make room for others.
     fn delete_in_parts(&self, contents: &[Content<'_>]) -> Result<()> {
-        match self.write_all(contents) {
+        match self.write_all(contents, Expected::Anything) {
             Err(Error::NoSpace { .. }) if contents.len() > 1 => {
                 let part = if contents.len() > SMALL_BATCH { SMALL_BATCH } else { 1 };
                 contents.chunks(part).try_for_each(|part| self.delete_in_parts(part))
             }
-            done => done,
+            done => done.map(drop),
         }
     }
 }

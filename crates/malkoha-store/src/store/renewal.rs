@@ -44,7 +44,7 @@ impl Inner {
         let mut hashes = Vec::with_capacity(locations.len());
         for some in locations.chunks(STRETCH) {
             let ask = || some.iter().for_each(|&location| table.will_need(location));
-            self.cold.read(some.len(), ask, || hashes.extend(some.iter().filter_map(hash)));
+            self.readahead.read(some.len(), ask, || hashes.extend(some.iter().filter_map(hash)));
         }
         hashes
     }

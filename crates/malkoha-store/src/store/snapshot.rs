@@ -11,7 +11,7 @@ use super::{Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, Key, Kind, LogFile, Scan, Step};
+use crate::log::{FileTable, Key, Kind, LogFile};
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
@@ -184,36 +184,21 @@ impl Snapshot {
         end: u64,
         wanted: impl Fn(u32) -> bool,
     ) -> impl Iterator<Item = Result<Located<'a>>> {
-        let mut scan = Scan::of(file, end);
-        let mut done = false;
-        std::iter::from_fn(move || {
-            while !done {
-                match scan.step() {
-                    Step::Record(record, offset, _) => {
-                        let location = file.location(offset);
-                        let live = record.head.kind == Kind::Put
-                            && wanted(record.key().table)
-                            && record.expires().is_none_or(|end| end > self.time)
-                            && self.is_present(record.key(), location);
-                        if live {
-                            return Some(Ok(Located { location, file, record }));
-                        }
-                        // A page that is lost meanwhile shows another key.
-                        if let Err(error) = file.check_read(location) {
-                            return Some(Err(error));
-                        }
-                    }
-                    Step::Sealed => done = true,
-                    Step::End => {
-                        let error = (scan.offset() < end).then(|| file.no_record(scan.offset()));
-                        done = error.is_none() || !scan.skip();
-                        if let Some(error) = error {
-                            return Some(Err(error));
-                        }
-                    }
-                }
+        file.records(end).filter_map(move |found| {
+            let (record, offset, _) = match found {
+                Ok(found) => found,
+                Err(offset) => return Some(Err(file.no_record(offset))),
+            };
+            let location = file.location(offset);
+            let live = record.head.kind == Kind::Put
+                && wanted(record.key().table)
+                && record.expires().is_none_or(|end| end > self.time)
+                && self.is_present(record.key(), location);
+            if live {
+                return Some(Ok(Located { location, file, record }));
             }
-            None
+            // A page that is lost meanwhile shows another key.
+            file.check_read(location).err().map(Err)
         })
     }
 }

@@ -25,8 +25,8 @@ const SLACK: f64 = 4.0 * 1024.0 * 1024.0;
 const SOFT: f64 = 0.6;
 /// Bytes per second that are written halfway between there and the limit.
 const HALF_WAY: f64 = 64.0 * 1024.0 * 1024.0;
-/// The shortest and the longest sleep of a write.
-const NAPS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(4));
+/// The shortest and the longest sleep of a write, in nanoseconds.
+const NAPS: (u64, u64) = (1_000_000, 4_000_000);
 /// How long a write waits before it checks again.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -155,17 +155,13 @@ impl Inner {
             let pressure = self.pressure(0);
             self.look_after_space();
             if pressure < 1.0 {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a positive number of nanoseconds, about"
-                )]
-                let owed = (bytes as f64 * 1e9 / HALF_WAY * pressure / (1.0 - pressure)) as u64;
+                let owed = bytes as f64 / HALF_WAY * pressure / (1.0 - pressure);
+                let owed = Duration::from_secs_f64(owed).as_nanos();
+                let owed = u64::try_from(owed).unwrap_or(u64::MAX);
                 let debt = space.debt.fetch_add(owed, Ordering::Relaxed).saturating_add(owed);
-                if debt >= u64::try_from(NAPS.0.as_nanos()).unwrap_or(0) {
+                if debt >= NAPS.0 {
                     space.debt.store(0, Ordering::Relaxed);
-                    let nap = Duration::from_nanos(debt).min(NAPS.1);
-                    sleep(&mut || thread::sleep(nap));
+                    sleep(&mut || thread::sleep(Duration::from_nanos(debt.min(NAPS.1))));
                 }
                 return;
             }

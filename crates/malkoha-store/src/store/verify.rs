@@ -3,7 +3,7 @@
 use super::{LostKey, Store};
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{Kind, Scan, Step};
+use crate::log::Kind;
 
 /// The result of a verification.
 #[derive(Debug, Default)]
@@ -34,25 +34,18 @@ impl Store {
         let snapshot = self.snapshot();
         let mut found = Verification::default();
         for (file, end) in snapshot.files() {
-            let mut scan = Scan::of(file, end);
-            loop {
-                match scan.step() {
-                    Step::Record(record, ..) if record.head.kind == Kind::Mark => {}
-                    Step::Record(record, offset, _) => {
+            for record in file.records(end) {
+                match record {
+                    Ok((record, ..)) if record.head.kind == Kind::Mark => {}
+                    Ok((record, offset, _)) => {
                         found.records += 1;
                         let live = record.head.kind == Kind::Put
                             && snapshot.is_present(record.key(), file.location(offset));
                         found.live += u64::from(live);
                     }
-                    Step::Sealed => break,
-                    Step::End if scan.offset() >= end => break,
-                    Step::End => {
-                        found.damage.push(file.no_record(scan.offset()));
-                        let lost = self.inner.lost_in(&snapshot, file, scan.offset());
-                        found.lost_keys.extend(lost);
-                        if !scan.skip() {
-                            break;
-                        }
+                    Err(offset) => {
+                        found.damage.push(file.no_record(offset));
+                        found.lost_keys.extend(self.inner.lost_in(&snapshot, file, offset));
                     }
                 }
             }

@@ -54,32 +54,29 @@ impl Store {
     /// not exist.
     pub fn apply(&self, batch: &Batch) -> Result<()> {
         let contents = batch.contents(&self.inner.tables.load())?;
-        if self.inner.options.compression == Compression::None {
-            return self.write_all(&contents);
-        }
         let packed: Vec<_> = contents.iter().map(|content| self.inner.pack(content)).collect();
         let contents =
             contents.iter().zip(&packed).map(|(it, packed)| it.packed(packed.as_deref()));
         let contents: Vec<_> = contents.collect();
-        self.write_all(&contents)
+        self.write_all(&contents, Expected::Anything).map(drop)
     }
 
-    /// Writes records of one batch.
-    pub(super) fn write_all(&self, contents: &[Content<'_>]) -> Result<()> {
-        if contents.is_empty() {
-            return Ok(());
-        }
+    /// Writes the records of one batch, if the key of the first has the expected value.
+    pub(super) fn write_all(
+        &self,
+        contents: &[Content<'_>],
+        expected: Expected<'_>,
+    ) -> Result<Written> {
         let deletes = contents.iter().all(Content::removes);
         let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
-        self.inner.with_room(bytes, deletes, || self.apply_now(contents))
-    }
-
-    fn apply_now(&self, contents: &[Content<'_>]) -> Result<()> {
-        if self.inner.options.durability == Durability::Always {
-            return self.inner.write_durably(contents, Expected::Anything).map(drop);
-        }
-        let mut writer = self.inner.writer()?;
-        self.inner.write(&mut writer, contents)
+        self.inner.with_room(bytes, deletes, || match contents {
+            [] => Ok(Written::Done(false)),
+            _ if self.inner.options.durability == Durability::Always => {
+                self.inner.write_durably(contents, expected)
+            }
+            [one] => self.inner.write_single(&mut *self.inner.writer()?, one, expected),
+            many => self.inner.write(&mut *self.inner.writer()?, many),
+        })
     }
 
     /// Makes everything that was written durable.
@@ -99,17 +96,7 @@ impl Store {
     ) -> Result<Written> {
         check(content.key.name, content.value)?;
         let packed = self.inner.pack(&content);
-        let content = content.packed(packed.as_deref());
-        let bytes = content.shape().bytes();
-        self.inner.with_room(bytes, content.removes(), || self.write_one_now(content, expected))
-    }
-
-    fn write_one_now(&self, content: Content<'_>, expected: Expected<'_>) -> Result<Written> {
-        if self.inner.options.durability == Durability::Always {
-            return self.inner.write_durably(std::slice::from_ref(&content), expected);
-        }
-        let mut writer = self.inner.writer()?;
-        self.inner.write_single(&mut writer, &content, expected)
+        self.write_all(&[content.packed(packed.as_deref())], expected)
     }
 }
 
@@ -207,7 +194,7 @@ impl Inner {
     }
 
     /// Writes several records together, at least one.
-    pub(super) fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<()> {
+    fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<Written> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         hashes.iter().for_each(|&hash| self.index.prefetch(hash));
         self.check_tables(contents)?;
@@ -217,7 +204,8 @@ impl Inner {
             locate(&self.index, &table, hash, content.key)?;
         }
         let (file, offset) = self.append(writer, contents)?;
-        self.show(contents, &hashes, &file, offset)
+        self.show(contents, &hashes, &file, offset)?;
+        Ok(Written::Done(true))
     }
 
     /// Writes records into the log, where nobody finds them yet. Returns their file and where they
@@ -235,14 +223,11 @@ impl Inner {
             let mut table = self.files.load().as_ref().clone();
             table.insert(Arc::clone(&appended.file));
             self.space.note(&table, writer);
-            self.files.replace(Arc::new(table));
+            self.files.store(Arc::new(table));
         }
         let counter =
             if writer.is_copying() { &self.counters.copied } else { &self.counters.written };
         counter.add(contents.len(), contents.iter().map(|content| content.shape().bytes()).sum());
-        if self.writes_into_memory() {
-            self.ahead.ask(&appended.file);
-        }
         Ok((appended.file, appended.offset))
     }
 

@@ -50,7 +50,7 @@ impl Inner {
     pub(super) fn rest_of_copy(&self, file: &LogFile, origins: &[u64]) -> u64 {
         let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
         // Rewriting the file reports damage.
-        let _ = file.each_record(|record, offset, sequence| {
+        for (record, offset, sequence) in file.records(file.end()).flatten() {
             let place = (record.key().hash(&self.hasher), file.location(offset));
             rest += match self.fate(&record, place, sequence, oldest) {
                 Fate::Put => record.bytes(),
@@ -59,7 +59,7 @@ impl Inner {
                 }
                 Fate::Tombstone(_) | Fate::Ended | Fate::Gone => 0,
             };
-        });
+        }
         rest
     }
 }

@@ -112,7 +112,7 @@ impl Inner {
         let mut table = self.files.load().as_ref().clone();
         ids.iter().for_each(|&id| table.remove(id));
         self.space.note(&table, &writer);
-        let before = self.files.replace(Arc::new(table));
+        let before = self.files.swap(Arc::new(table));
         let gone = before.files().iter().filter(|file| ids.contains(&file.id()));
         self.counters.removed.add(ids.len(), gone.map(|file| file.least()).sum());
         Ok(())

@@ -82,7 +82,8 @@ impl Inner {
         if on_damage == OnDamage::Refuse && self.writer()?.is_nearly_full(file.least()) {
             // Before its copy takes the room that is kept for one: the first half of a copy gives
             // nothing back.
-            file.each_record(|_, _, _| {})?;
+            let damage = file.records(file.end()).find_map(Result::err);
+            damage.map_or(Ok(()), |offset| Err(file.no_record(offset)))?;
         }
         let mut scan = Scan::of(file, file.end());
         loop {
