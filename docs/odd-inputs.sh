@@ -41,7 +41,7 @@ HEAD
 row "no last newline" 'malkoha screen -f list open-end'
 row "CR before line ends" 'malkoha screen -f list crlf'
 row "the same, as line ends" 'malkoha screen --crlf -f list crlf'
-row "a byte order mark is part of the line" 'malkoha screen -f list bom'
+row "a byte order mark" 'malkoha screen -f list bom'
 row "NUL as an ordinary byte" 'malkoha uniq nul'
 row "NUL as the end of a record" "malkoha screen -0 -f nul nul"
 row "an empty line, and bytes that are not text" 'malkoha uniq bytes'

@@ -22,8 +22,9 @@ list: it is still needed.
 
 The index is used if the list has the same size and times as before, or else if
 its checksum is the same. Otherwise a line on stderr says so, and the list is
-indexed again for this run. The index is not used with --approximate, --domain,
---cidr, --ignore-case, --crlf or --trim. 'malkoha verify LIST.mlx' compares all
+indexed again for this run. Options like -k 1 index fields of LIST, for screens
+with -K 1 and the same delimiter, format and spelling. The index is not used
+with --approximate, --domain or --cidr. 'malkoha verify LIST.mlx' compares all
 of it with its checksums. If the list was changed in the last two seconds, the
 command waits.
 
@@ -34,7 +35,9 @@ Exit code 0 if all indexes were written, else 2.
 
 Examples:
   malkoha index blocked.txt
-  malkoha screen --list blocked.txt today.log        only today.log is read";
+  malkoha screen --list blocked.txt today.log        only today.log is read
+  malkoha index --digest sha1 -k 1 -t : pwned.txt
+  malkoha screen --digest sha1 -K 1 --list-delimiter : -f pwned.txt passwords";
 
 /// Keep the index of a list beside it
 #[derive(Args, Debug)]

@@ -108,9 +108,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 impl Task for &Arguments {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let New { filter, lines, added, .. } = self.print_new(filter)?;
+        let New { filter, lines, added, printed, .. } = self.print_new(filter)?;
         self.summarise(added, lines, filter.len());
-        Ok(Outcome::found_if(added > 0))
+        Ok(Outcome::found_if(printed > 0))
     }
 }
 
@@ -171,7 +171,7 @@ impl Arguments {
             .with_context(|| format!("{path} is {}", state()))?;
         drop(progress);
         self.summarise(printed.added, printed.lines, printed.seen.len());
-        Ok(Outcome::found_if(printed.added > 0))
+        Ok(Outcome::found_if(printed.printed > 0))
     }
 
     fn print_new<T: Table, C: Lines>(&self, filter: Filter<T, C>) -> Result<New<T, C>> {
@@ -182,7 +182,7 @@ impl Arguments {
         let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
         let saving = Saving::to(&self.filter);
         let failed = saving.state();
-        let new = New { filter, new: Vec::new(), out, lines: 0, added: 0, saving };
+        let new = New { filter, new: Vec::new(), out, lines: 0, added: 0, printed: 0, saving };
         let kept = Kept::new(new, &self.keep)?;
         let Side { inputs, keys } = side;
         let work =
@@ -205,6 +205,7 @@ struct New<T: Table, C: Lines> {
     out: LineWriter,
     lines: u64,
     added: u64,
+    printed: u64,
     saving: Saving,
 }
 
@@ -228,6 +229,7 @@ impl<T: Table, C: Lines> Sink for New<T, C> {
         for (line, fit) in block.records() {
             if fit.is_none_or(|i| self.new[i]) {
                 self.added += u64::from(fit.is_some());
+                self.printed += 1;
                 self.out.write(line).context(CANNOT_WRITE)?;
             }
         }

@@ -23,17 +23,22 @@ If the input is less than half as long as the lists, the input is indexed
 instead, in as little memory, and the lists are read once. This includes input
 from a pipe, if all of it arrives within a tenth of a second.
 
-Options like -k 2 select fields of INPUT. Lines of LIST are always compared as
-a whole. --ignore-case, --crlf and --trim apply to both. If a line lacks a
-field, the field is empty. A line on stderr tells how many such lines there
-were.
+Options like -k 2 select fields of INPUT, and options like -K 1 those of LIST,
+which has the delimiter and format of INPUT unless --list-delimiter, --list-csv
+or --list-json-field say otherwise. Without them a line of LIST is one field.
+--ignore-case, --crlf and --trim apply to both.
+
+A record that lacks the field, or has not the form of its format, is not found.
+A line on stderr tells how many of INPUT and of LIST there are, and where the
+first is. A LIST with no others, but comments and blank lines, is an error.
 
 -H, -n and '-o list' print FILE:, LINE: and LIST:LINE: before a line, in this
 order. If a line is in several lists, -o prints the first; for domains and
 networks, it prints the most specific. File names are printed only with -H.
 
-Lines of LIST that --domain or --cidr cannot parse are counted on stderr. Ad
-blocker rules are accepted if they are for a whole domain and all requests.
+--domain and --cidr read LIST and INPUT by the forms that 'malkoha domains' and
+'malkoha networks' know, INPUT also with ports and as URLs. A network of INPUT
+is found if all of it is listed. Exceptions in LIST hold, as do those of --allow.
 
 With --approximate only fingerprints of LIST are kept, in about 2 bytes per
 line. A share RATE of the other lines is then found by mistake.
@@ -45,7 +50,10 @@ Examples:
   find . -print0 | malkoha screen -0 -f paths.bin
   malkoha screen --csv -k 3 -f emails.txt users.csv
   malkoha screen -v --domain -f hosts.txt visited.txt
-  malkoha screen --cidr -f drop.txt -k 1 -t ' ' access.log";
+  malkoha screen --cidr -f drop.txt -k 1 -t blank access.log
+  malkoha screen -v --csv -k email -K email -f unsubscribed.csv members.csv
+  malkoha screen --digest sha1 -K 1 --list-delimiter : -f pwned.txt passwords
+  malkoha screen --fastq -f names.txt reads.fq";
 
 /// Print the lines that are in a list
 #[derive(Args, Debug)]
@@ -80,12 +88,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATE", default_value_t = 0.001, requires = "approximate")]
     fpr: f64,
 
-    /// Find domain names that are in the list, and their subdomains. A list may have names, or the
-    /// lines of hosts files, ad blockers ('||name^') or dnsmasq
+    /// Find domains that are in the list, and their subdomains: names, URLs, and the lines of hosts
+    /// files, resolvers and ad blockers
     #[arg(long, conflicts_with_all = ["approximate", "cidr"])]
     domain: bool,
 
-    /// Find addresses in networks of the list, such as 192.0.2.0/24 or 2001:db8::/32
+    /// Find addresses in networks of the list: 192.0.2.0/24, ranges, and the lines of firewalls
     #[arg(long, conflicts_with = "approximate")]
     cidr: bool,
 

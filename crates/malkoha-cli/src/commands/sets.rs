@@ -18,7 +18,8 @@ const AFTER_INTERSECT: &str = "\
 Prints each line of the first file that is in all others, once, in the order of
 first occurrence. It does what 'comm -12' does with sorted files, without
 sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
-reads the others once. Any file may be compressed.
+reads the others once. Any file may be compressed. Options like -k apply to all
+files, and options like -K to all but the first.
 
 Exit code 1 if there is no such line.
 
@@ -30,7 +31,8 @@ const AFTER_DIFF: &str = "\
 Prints each line of the first file that is in no other, once, in the order of
 first occurrence. It does what 'comm -23' does with sorted files, without
 sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
-reads the others once. Any file may be compressed.
+reads the others once. Any file may be compressed. Options like -k apply to all
+files, and options like -K to all but the first.
 
 Exit code 1 if there is no such line.
 
@@ -121,8 +123,8 @@ impl LinesArgs {
         let mut out = LineWriter::stdout(separator, false)?;
         let progress = Progress::beside_lines("Reading", None, self.quiet);
         let (mut printed, threads) = (0_u64, self.threads.threads());
-        operate(operation, &first, &others, threads, &progress, |line| {
-            printed += 1;
+        operate(operation, &first, &others, threads, &progress, |line, is_header| {
+            printed += u64::from(!is_header);
             out.write(line).context(CANNOT_WRITE)
         })?;
         out.finish().context(CANNOT_WRITE)?;

@@ -245,6 +245,31 @@ impl Keys {
         })
     }
 
+    /// Appends a record, or a header, with how often it occurs: as a column of CSV, as a member of
+    /// a JSON object, or before it.
+    pub(crate) fn push_counted(&self, record: &[u8], count: Option<u64>, out: &mut Vec<u8>) {
+        let count = count.map_or("count".into(), |count| count.to_string());
+        match (&self.pick, self.form.kind) {
+            (_, Kind::Csv { delimiter }) => {
+                out.extend_from_slice(count.as_bytes());
+                out.push(delimiter);
+                out.extend_from_slice(record);
+            }
+            (Pick::Json(_), _) => match record.trim_ascii_end().strip_suffix(b"}") {
+                Some(members) if json::is_object(record) => {
+                    let comma = if members.trim_ascii_end().ends_with(b"{") { "" } else { "," };
+                    out.extend_from_slice(members);
+                    out.extend_from_slice(format!("{comma}\"count\":{count}}}").as_bytes());
+                }
+                _ => out.extend_from_slice(record),
+            },
+            _ => {
+                out.extend_from_slice(format!("{count:>7} ").as_bytes());
+                out.extend_from_slice(record);
+            }
+        }
+    }
+
     /// Appends the key of a record. Columns must be known by their numbers.
     pub(crate) fn key_of(&self, record: &[u8], text: &mut Vec<u8>) -> Result<(), Unfit> {
         let start = text.len();

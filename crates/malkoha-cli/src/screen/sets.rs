@@ -23,15 +23,15 @@ pub(crate) enum Operation {
     Difference,
 }
 
-/// Calls `each` with the header of the first file, if there are headers, and with the records of
-/// `first` that are in the result, in the order in which they first occur.
+/// Calls `each` with the records of `first` that are in the result, in the order in which they first
+/// occur; before them with the header of the first file and `true`, if there are headers.
 pub(crate) fn operate(
     operation: Operation,
     first: &Side,
     others: &[Side],
     threads: usize,
     progress: &Progress,
-    mut each: impl FnMut(&[u8]) -> Result<()>,
+    mut each: impl FnMut(&[u8], bool) -> Result<()>,
 ) -> Result<()> {
     let exact = Exact::build(Texts::open(first)?, KeyHasher::random(), threads, progress)?;
     // Whether a record is in the result, by a bit for each place where it may begin.
@@ -48,12 +48,12 @@ pub(crate) fn operate(
             *wanted &= if operation == Operation::Difference { !mark } else { mark };
         }
     }
-    marked.texts().header().map_or(Ok(()), &mut each)?;
+    marked.texts().header().map_or(Ok(()), |header| each(header, true))?;
     marked.texts().read_again(|mut place, batch| {
         for record in batch.records {
             let (word, bit) = at(place);
             if wanted[word] & bit != 0 {
-                each(record)?;
+                each(record, false)?;
             }
             place += record.len() as u64 + 1;
         }

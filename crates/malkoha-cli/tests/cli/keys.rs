@@ -148,7 +148,8 @@ fn columns_have_names() {
     dir.run("uniq --within 1h --csv -k email some.csv").prints(first);
     dir.run("uniq --csv -d -k email some.csv").prints(format!("{header}a@x,Al,5\n"));
     dir.run("uniq --csv -u -k email some.csv").prints(format!("{header}b@x,Bob,4\n"));
-    dir.run("uniq --csv -c -k email some.csv").prints("      2 a@x,Ann,3\n      1 b@x,Bob,4\n");
+    dir.run("uniq --csv -c -k email some.csv")
+        .prints("count,email,name,age\n2,a@x,Ann,3\n1,b@x,Bob,4\n");
     dir.run("build -q --csv -k email -o f.mlk some.csv other.csv").prints("");
     assert_eq!(dir.run("info --json f.mlk").json()["keys"], 3);
     dir.run("check --csv -k email f.mlk other.csv").prints("name,email\r\nCid,a@x\r\nDan,d@x\r\n");

@@ -4,6 +4,7 @@ mod bounded;
 mod broken_output;
 mod filter_files;
 mod generated;
+mod guide;
 mod harness;
 mod help;
 mod keys;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use crate::failure::CANNOT_WRITE;
 use crate::input::Texts;
 use crate::output::LineWriter;
+use crate::records::Keys;
 
 /// Distinct lines by their numbers, in the order of their first occurrences.
 #[derive(Default)]
@@ -81,18 +82,22 @@ pub(super) enum Kept<'a> {
 pub(super) fn print(
     kept: Kept<'_>,
     parts: &[&Counts],
-    with_count: bool,
+    counted: Option<&Keys>,
     out: &mut LineWriter,
 ) -> Result<u64> {
-    let mut printed = 0;
+    let (mut printed, mut text) = (0, Vec::new());
     let mut each = |line: &[u8], count: u64| {
-        if with_count {
-            out.write_all(format!("{count:7} ").as_bytes()).context(CANNOT_WRITE)?;
-        } else if count > 1 {
-            return Ok(());
-        }
+        let Some(keys) = counted else {
+            if count > 1 {
+                return Ok(());
+            }
+            printed += 1;
+            return out.write(line).context(CANNOT_WRITE);
+        };
         printed += 1;
-        out.write(line).context(CANNOT_WRITE)
+        text.clear();
+        keys.push_counted(line, Some(count), &mut text);
+        out.write(&text).context(CANNOT_WRITE)
     };
     // For each part, the lines that are printed next.
     let mut next = vec![0; parts.len()];

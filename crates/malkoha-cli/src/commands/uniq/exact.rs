@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     let (what, threads) = (What::of(arguments), inputs.useful_threads(arguments.threads.threads()));
     let parts = Arc::new(Shards::new(parts(arguments, texts.as_deref(), threads)?));
     let separator = inputs.separator();
+    let counted = (what == What::Counted).then(|| keys.clone());
     let worker = Worker {
         keys,
         separator,
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     };
     let out = Out {
         out: LineWriter::stdout(separator, arguments.print.line_buffered)?,
-        what,
+        counted: counted.clone(),
         spool: (what.prints_at_the_end() && texts.is_none()).then(Spool::new).transpose()?,
         lines: 0,
         printed: 0,
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
         };
         let counts: Vec<&Counts> = parts.iter().filter_map(|part| part.counts.as_ref()).collect();
         if let Some(kept) = kept {
-            printed += print(kept, &counts, what == What::Counted, &mut out)?;
+            printed += print(kept, &counts, counted.as_ref(), &mut out)?;
         }
     }
     out.finish().context(CANNOT_WRITE)?;
@@ -323,7 +324,8 @@ impl Sorted {
 /// Prints and keeps the results of blocks.
 struct Out {
     out: LineWriter,
-    what: What,
+    /// How counts are printed, if they are.
+    counted: Option<Keys>,
     spool: Option<Spool>,
     lines: u64,
     printed: u64,
@@ -333,11 +335,10 @@ impl Sink for Out {
     type Made = Made;
 
     fn head(&mut self, header: &[u8]) -> Result<()> {
-        // Among counts it would look like one of their records.
-        if self.what == What::Counted {
-            return Ok(());
-        }
-        self.out.head(header).context(CANNOT_WRITE)
+        let Some(keys) = &self.counted else { return self.out.head(header).context(CANNOT_WRITE) };
+        let mut with_count = Vec::new();
+        keys.push_counted(header, None, &mut with_count);
+        self.out.head(&with_count).context(CANNOT_WRITE)
     }
 
     fn take(&mut self, made: &mut Made) -> Result<()> {

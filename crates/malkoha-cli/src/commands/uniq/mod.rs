@@ -37,7 +37,9 @@ It then mistakes a new line for an old one, and loses it, with a probability
 below RATE. It never prints a line twice.
 
 With -k and similar options, lines are equal if the compared parts are equal,
-and it prints the first such line. Files are then read as streams are.
+and it prints the first such line. Files are then read as streams are. A record
+without such a part equals no other: it is printed, and a line on stderr tells
+how many there are. -c then adds a column or a member 'count' to CSV and JSON.
 
 With --within, a line is new again when TIME has passed since it was printed,
 or with --renew since it last occurred. This may take up to a fifteenth of TIME
