@@ -18,12 +18,12 @@ use crate::subject::{How, Operation, Subject, count};
 pub(crate) const VALUE_BITS: u32 = 32;
 
 /// The value of a key in every map.
-const fn value(key: u64) -> u64 {
-    key >> (64 - VALUE_BITS)
+const fn value(key: u64) -> u32 {
+    (key >> (64 - VALUE_BITS)) as u32
 }
 
 fn pairs(keys: &[u64]) -> Vec<(u64, u64)> {
-    keys.iter().map(|&key| (key, value(key))).collect()
+    keys.iter().map(|&key| (key, value(key).into())).collect()
 }
 
 /// A set, and how it is held: by its owner, or by reference where threads share it.
@@ -110,7 +110,7 @@ macro_rules! map {
     ($map:ty, $held:ty) => {
         impl Subject for $held {
             fn insert(&mut self, key: u64) -> bool {
-                <$map>::insert(self, key, value(key)).is_ok()
+                <$map>::insert(self, key, value(key).into()).is_ok()
             }
 
             fn contains(&self, key: u64) -> bool {
@@ -118,7 +118,7 @@ macro_rules! map {
             }
 
             fn remove(&mut self, key: u64) -> bool {
-                <$map>::remove(self, key, value(key))
+                <$map>::remove(self, key, value(key).into())
             }
 
             fn bytes(&self) -> u64 {
@@ -194,8 +194,8 @@ macro_rules! hash_table {
     };
 }
 
-hash_table!(HashMap, u32, |key| value(key) as u32);
-hash_table!(Hashbrown, u32, |key| value(key) as u32);
+hash_table!(HashMap, u32, value);
+hash_table!(Hashbrown, u32, value);
 hash_table!(Hashbrown, (), |_| ());
 
 /// Slots of a hash table for `capacity` keys: a power of two, of which seven eighths are used, each
@@ -206,7 +206,7 @@ fn slots(capacity: usize) -> u64 {
 
 impl<const D: usize, const B: usize> Subject for BucketedCuckooTable<u64, u32, D, B> {
     fn insert(&mut self, key: u64) -> bool {
-        Self::insert(self, key, value(key) as u32).is_ok()
+        Self::insert(self, key, value(key)).is_ok()
     }
 
     fn contains(&self, key: u64) -> bool {

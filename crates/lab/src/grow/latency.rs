@@ -65,6 +65,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    #[expect(clippy::cast_possible_truncation, reason = "a time of one insert, and its first bits")]
     fn add(&mut self, time: Duration) {
         // At least 2^KEPT, so that there are bits to keep.
         let nanoseconds = (time.as_nanos() as u64).max(1 << KEPT);

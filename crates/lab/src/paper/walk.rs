@@ -54,6 +54,7 @@ impl Walk {
     }
 
     /// The key itself is random; its parts serve as hash and fingerprint.
+    #[expect(clippy::cast_possible_truncation, reason = "fingerprints of at most 20 bits")]
     fn split(&self, key: u64) -> (u64, u32) {
         (key & self.mask, (key >> (64 - self.fingerprint_bits)) as u32)
     }

@@ -67,9 +67,11 @@ const VALUE_BITS: u32 = 20;
 struct Kind<F> {
     insert: fn(&mut F, u64) -> bool,
     remove: fn(&mut F, u64) -> bool,
-    unite: Option<fn(&mut F, &[u64]) -> Result<()>>,
+    unite: Option<Unite<F>>,
     shrink: fn(&mut F),
 }
+
+type Unite<F> = fn(&mut F, &[u64]) -> Result<()>;
 
 macro_rules! set {
     ($set:ty, $unite:expr, $shrink:expr) => {
