@@ -19,7 +19,8 @@ use crate::keys::{Keys, Present};
 use crate::machine::Machine;
 use crate::measure::alternating;
 use crate::ours::Ours;
-use crate::report::{Grid, number};
+use crate::report::Grid;
+use crate::results::Figures;
 use crate::subject::{Contender, How};
 
 /// The rate that filters are asked for.
@@ -123,23 +124,19 @@ fn table(args: &LatencyArgs, members: u64) -> Result<Grid> {
             }
         }
     }
-    let lookups = args.chain;
-    let title = format!("{members} keys: nanoseconds a lookup, in chains of {lookups}");
-    let columns = |what: &str| PERCENTILES.map(|(_, name)| format!("{what}, {name}"));
-    let head = [String::new()].into_iter().chain(columns("absent")).chain(columns("present"));
-    let mut grid = Grid::new(title, head);
-    for ((name, _), times) in filters.iter().zip(&mut times) {
-        for times in &mut *times {
+    let mut figures = Figures::default();
+    for ((name, _), times) in filters.iter().zip(times) {
+        for (what, mut times) in ["absent", "present"].into_iter().zip(times) {
             times.sort_by(f64::total_cmp);
+            for (thousandths, percentile) in PERCENTILES {
+                let time = times[times.len() * thousandths / 1000];
+                figures.add(name, members, &format!("{what}, {percentile}"), "ns", time);
+            }
         }
-        let cells = times.iter().flat_map(|times| {
-            PERCENTILES.map(|(thousandths, _)| {
-                number(times.get(times.len() * thousandths / 1000).copied())
-            })
-        });
-        grid.row([name.clone()].into_iter().chain(cells));
     }
-    Ok(grid)
+    let title = format!("Nanoseconds of a lookup, in chains of {}", args.chain);
+    let columns = |what: &str| PERCENTILES.map(|(_, name)| format!("{what}, {name}"));
+    Ok(figures.by_size(&title, &[columns("absent"), columns("present")].concat()))
 }
 
 /// The first entries are not filters: the chain alone, and one read of memory.

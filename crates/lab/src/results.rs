@@ -11,7 +11,7 @@ pub const FAULTS: &str = "keys";
 pub const RATE: &str = "M/s";
 
 /// A line of a result file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What was measured: a filter with its settings, or the memory of a table of that size.
     pub contender: String,

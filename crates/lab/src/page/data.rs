@@ -27,7 +27,7 @@ pub(super) struct Data {
     /// The experiments that were measured at the paper's size too.
     full: BTreeMap<Experiment, Measured<Value>>,
     /// The filter that threads share.
-    pub(super) threads: Vec<Row>,
+    pub(super) threads: Vec<Value>,
 }
 
 impl Data {
@@ -45,6 +45,7 @@ impl Data {
             full.extend(read(&large.join(&name))?.map(|found| (experiment, found)));
         }
         let threads = read(&folder.join("threads.csv"))?.map_or_else(Vec::new, |it| it.rows);
+        let threads = threads.iter().filter_map(of_threads).collect();
         Ok(Self { experiments, full, threads })
     }
 
@@ -76,6 +77,12 @@ impl Data {
         };
         cell("million items") * 1e6 * cell("bits an item") / 8.0 / f64::from(1 << 20)
     }
+}
+
+/// A point of a mix of operations, one by one, by the number of threads.
+fn of_threads(row: &Row) -> Option<Value> {
+    let (mix, threads) = row.measure.strip_suffix(" threads")?.split_once(", one by one, ")?;
+    Some(Value::point(mix, &row.contender, threads.parse().ok()?, row.median))
 }
 
 /// The rows of a file, if there is one.

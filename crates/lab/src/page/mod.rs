@@ -5,7 +5,6 @@ mod data;
 mod plot;
 mod sections;
 mod table;
-mod threads;
 
 use std::fs;
 use std::path::{Path, PathBuf};

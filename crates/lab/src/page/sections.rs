@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 
+use super::Section;
 use super::data::{Data, FULL_MEGABYTES, line, names};
 use super::plot::{Axis, Line, Plot, among};
 use super::table::Table;
-use super::{Section, threads};
 use crate::paper::Experiment as E;
+use crate::threads::Mix;
 
 const BITS: Axis = Axis { label: "bits of a fingerprint", from: 0.0, to: 20.5, logarithmic: false };
 const RATE: Axis = Axis { label: "false-positive rate", from: 0.9e-5, to: 0.12, logarithmic: true };
@@ -27,6 +28,25 @@ const PANELS: [(&str, [&str; 6]); 2] = [
     ("", ["CF", "ss-CF", "BF", "blk-BF", "QF", "dl-CBF"]),
     ("-ours", ["CF", "CBF", "gap windows", "growable", "concurrent", "shared growing"]),
 ];
+/// The lines of each plot of threads: every kind of lock, then other ways to share a filter.
+const SHARED: [(&str, [&str; 6]); 2] = [
+    (
+        "",
+        [
+            "striped, parking",
+            "striped, MCS",
+            "striped, elided MCS",
+            "one lock, parking",
+            "one lock, MCS",
+            "one lock, elided MCS",
+        ],
+    ),
+    (
+        "-others",
+        ["striped, parking", "64 x Mutex<CuckooFilter>", "one owner, no sharing", "", "", ""],
+    ),
+];
+
 /// A panel of the results, the start of its files' names, and its vertical axis.
 type Panel = (&'static str, &'static str, &'static str);
 
@@ -73,7 +93,9 @@ pub(super) fn all(data: &Data) -> Result<Vec<Section>> {
         sections.push(speed_by(data, title, experiment, x, panels)?);
     }
     sections.push(cells(data, "Load factors of d choices by b slots", E::Choices));
-    sections.extend(threads::section(data)?);
+    if !data.threads.is_empty() {
+        sections.push(threads(data)?);
+    }
     Ok(sections)
 }
 
@@ -154,8 +176,25 @@ fn speed_by(
     Ok(Section { title, plots, tables: vec![] })
 }
 
+/// The evaluation that the thesis left open: throughput by threads, for each kind of lock.
+fn threads(data: &Data) -> Result<Section> {
+    let mut plots = Vec::new();
+    for mix in Mix::ALL.map(|mix| mix.to_string()) {
+        let lines = lines(&data.threads, &mix);
+        let most = lines.iter().flat_map(|line| &line.1).map(|point| point.0).fold(1.0, f64::max);
+        let threads = Axis { label: "threads", from: 0.0, to: most * 1.02, logarithmic: false };
+        let label = format!("million operations a second, {mix}");
+        for (part, names) in SHARED {
+            let file = format!("threads-{}{part}.svg", mix.replace(" % ", "-"));
+            let shown = among(&lines, &names);
+            plots.push(Plot::new(&file, "Threads", threads, speed(&label, &lines), &shown)?);
+        }
+    }
+    Ok(Section { title: "Threads: one filter and several locks", plots, tables: vec![] })
+}
+
 /// From zero to a little above the highest point.
-pub(super) fn speed<'a>(label: &'a str, lines: &[Line]) -> Axis<'a> {
+fn speed<'a>(label: &'a str, lines: &[Line]) -> Axis<'a> {
     let highest = lines.iter().flat_map(|line| &line.1).map(|point| point.1).fold(1.0, f64::max);
     Axis { label, from: 0.0, to: highest * 1.05, logarithmic: false }
 }
