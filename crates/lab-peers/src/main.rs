@@ -3,7 +3,6 @@
 mod counted;
 mod expiry;
 mod rivals;
-mod space;
 mod threads;
 
 use anyhow::Result;
@@ -14,7 +13,6 @@ use lab::threads::ThreadsArgs;
 
 use expiry::ExpiryArgs;
 use rivals::FPR;
-use space::SpaceArgs;
 
 #[derive(Parser)]
 #[command(version, about)]
@@ -32,11 +30,12 @@ enum Command {
         /// Add the classic structures: Bloom, quotient and so on
         #[arg(long)]
         classic: bool,
+        /// False-positive rate that others are asked for, where they can be asked
+        #[arg(long, default_value_t = FPR)]
+        fpr: f64,
     },
     /// Grow our sets and maps and filters of other crates
     Grow(GrowArgs),
-    /// Bits per key of other crates' filters for several false-positive rates
-    Space(SpaceArgs),
     /// Let threads look up and insert in our shared filter and in those of other crates
     Threads(ThreadsArgs),
     /// Sets whose keys expire, and what others have
@@ -45,13 +44,12 @@ enum Command {
 
 fn main() -> Result<()> {
     match Cli::parse().command {
-        Command::Bench { bench, classic } => {
-            let mut more = if classic { lab::classic::contenders(FPR) } else { vec![] };
-            more.extend(rivals::fixed(FPR));
+        Command::Bench { bench, classic, fpr } => {
+            let mut more = if classic { lab::classic::contenders(fpr) } else { vec![] };
+            more.extend(rivals::fixed(fpr));
             bench::run(&bench, more)
         }
         Command::Grow(args) => grow::report(&args, rivals::growing),
-        Command::Space(args) => space::report(&args),
         Command::Threads(args) => threads::report(&args),
         Command::Expiry(args) => expiry::report(&args),
     }

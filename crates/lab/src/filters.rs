@@ -126,8 +126,9 @@ macro_rules! map {
             }
 
             fn can(&self, operation: Operation, how: How) -> bool {
-                let is_call = (operation, how) == (Operation::Find, How::Call);
-                is_call || matches!(how, How::Single | How::Many)
+                let is_find = operation == Operation::Find;
+                matches!(how, How::Single | How::Many)
+                    || is_find && matches!(how, How::Call | How::Chain)
             }
 
             fn load(&self) -> Option<f64> {
@@ -222,7 +223,8 @@ impl<const D: usize, const B: usize> Subject for BucketedCuckooTable<u64, u32, D
     }
 
     fn can(&self, operation: Operation, how: How) -> bool {
-        how == How::Single || operation == Operation::Find && matches!(how, How::Call | How::Many)
+        let is_find = operation == Operation::Find;
+        how == How::Single || is_find && matches!(how, How::Call | How::Chain | How::Many)
     }
 
     fn load(&self) -> Option<f64> {

@@ -9,7 +9,6 @@ pub mod bench;
 pub mod classic;
 mod filters;
 pub mod grow;
-pub mod latency;
 mod limit;
 pub mod machine;
 mod maps;

@@ -4,7 +4,6 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::bench::{self, BenchArgs};
 use lab::grow::{self, GrowArgs};
-use lab::latency::{self, LatencyArgs};
 use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
@@ -29,8 +28,6 @@ enum Command {
     Soak(SoakArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),
-    /// The time that a lookup takes from its key to its answer, when the next one waits for it
-    Latency(LatencyArgs),
     /// Bits per key at several false-positive rates, with the bound and Bloom filters; how full
     /// filters get
     Space(SpaceArgs),
@@ -53,7 +50,6 @@ fn main() -> Result<()> {
             contenders.extend(threads::others());
             threads::report(&args, contenders)
         }
-        Command::Latency(args) => latency::report(&args),
         Command::Space(args) => space::report(&args),
         Command::Paper(args) => {
             paper::run(&args)?;

@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -23,6 +25,30 @@ pub(crate) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     // Both are positive, and there are fewer than 2^32 nanoseconds in a second.
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Runs the work of each number on a thread of its own, all from one moment on; the time from the
+/// first start to the last end, and the results.
+pub(crate) fn on_threads<T: Send>(
+    threads: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> (Duration, Vec<T>) {
+    let begin = Barrier::new(threads);
+    let run = |number| {
+        begin.wait();
+        let start = Instant::now();
+        (start, work(number), Instant::now())
+    };
+    let run = &run;
+    let ended: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|n| scope.spawn(move || run(n))).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+    });
+    // By the workers' own clocks: whoever starts them may be late.
+    let first = ended.iter().map(|(start, ..)| *start).min();
+    let last = ended.iter().map(|(.., end)| *end).max();
+    let time = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
+    (time, ended.into_iter().map(|(_, result, _)| result).collect())
 }
 
 /// Says what a long run is doing, on stderr if that is a terminal.

@@ -12,7 +12,7 @@ use crate::ours::{DEFAULT_LAYOUTS, Ours};
 use crate::report::Grid;
 
 /// The false-positive rates of the table.
-pub const RATES: [f64; 4] = [0.03, 0.01, 0.001, 0.0001];
+const RATES: [f64; 4] = [0.03, 0.01, 0.001, 0.0001];
 /// Keys handed over at a time: enough to fill segments of the largest filter in cache.
 const BATCH: usize = 1 << 21;
 

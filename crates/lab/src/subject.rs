@@ -4,10 +4,9 @@
 //! methods, so that each is compiled with the type and no call per key is dynamic.
 
 use std::fmt;
+use std::hint::black_box;
 
 use anyhow::Result;
-
-use crate::latency::Walk;
 
 /// In which way something is done for a slice of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +16,9 @@ pub enum How {
     /// A plain loop over a function that is not inlined, as in a caller that does other work
     /// between two keys.
     Call,
+    /// A loop in which each key depends on the answer before, so that no two lookups overlap: the
+    /// time from a key to its answer. Section 7.2 of the paper announces such figures and shows none.
+    Chain,
     /// A plain loop over hashes that the caller has already.
     Hash,
     /// The type's own batch method, on keys.
@@ -57,7 +59,7 @@ pub trait Subject {
 
     /// Whether it offers this. The default: everything, one by one.
     fn can(&self, operation: Operation, how: How) -> bool {
-        how == How::Single || (operation, how) == (Operation::Find, How::Call)
+        how == How::Single || operation == Operation::Find && matches!(how, How::Call | How::Chain)
     }
 
     /// Share of the slots that are occupied, if it has slots and says so.
@@ -109,6 +111,7 @@ pub trait Subject {
         match how {
             How::Single => keys.iter().map(|&key| u64::from(self.contains(key))).sum(),
             How::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
+            How::Chain => chain(keys, |key| self.contains(key)),
             How::Hash => keys.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum(),
             _ => self.find_batch(how, keys, found),
         }
@@ -120,11 +123,6 @@ pub trait Subject {
             return keys.iter().map(|&key| u64::from(self.remove(key))).sum();
         }
         self.remove_batch(keys)
-    }
-
-    /// Lookups of which each needs the answer of the one before.
-    fn walk(&self, walk: &mut Walk, lookups: u32) {
-        walk.chain(lookups, |key| self.contains(key));
     }
 
     /// One thread's part of a mix: inserts, with `lookups / inserts` lookups between them. Returns
@@ -159,6 +157,18 @@ fn contains_call<T: Subject + ?Sized>(subject: &T, key: u64) -> bool {
     subject.contains(key)
 }
 
+/// As many lookups as there are keys: of each pair of keys the first or the second, as the answer
+/// before decides. The dependency is an addition, not a branch: branch prediction would let the next
+/// lookup start early.
+fn chain(keys: &[u64], contains: impl Fn(u64) -> bool) -> u64 {
+    let (mut found, mut before) = (0, 0);
+    for at in 0..keys.len() & !1 {
+        before = usize::from(black_box(contains(keys[at & !1 | (at + before) & 1])));
+        found += before as u64;
+    }
+    found
+}
+
 /// How many of the answers are yes.
 pub(crate) fn count(answers: &[bool]) -> u64 {
     answers.iter().map(|&answer| u64::from(answer)).sum()
@@ -190,5 +200,26 @@ impl Contender {
     ) -> Self {
         let make: Make = Box::new(move |keys| Ok(Box::new(make(keys)?)));
         Self { name: name.to_owned(), ours, make, build: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn in_a_chain_answers_decide_what_is_asked() {
+        let asked = |answer: bool| {
+            let seen = RefCell::new(Vec::new());
+            chain(&[1, 2, 3, 4, 5], |key| {
+                seen.borrow_mut().push(key);
+                answer
+            });
+            seen.into_inner()
+        };
+        assert_eq!(asked(false), [1, 2, 3, 4]);
+        assert_eq!(asked(true), [1, 1, 4, 3]);
     }
 }

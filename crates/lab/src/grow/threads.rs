@@ -1,13 +1,9 @@
 //! Threads that insert into one growing set or map.
 
-use std::sync::Barrier;
-use std::thread;
-use std::time::Instant;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::{Run, SHARED_MAP, SHARED_SET};
-use crate::measure::{alternating, rate};
+use crate::measure::{alternating, on_threads, rate};
 use crate::subject::{How, Subject};
 
 /// The ways to insert: name, method, and keys handed over at a time.
@@ -74,26 +70,14 @@ impl Run<'_> {
     {
         let mut all = vec![0; usize::try_from(keys)?];
         self.args.keys().members(0, &mut all);
-        let begin = Barrier::new(threads);
-        let work = |part: &[u64]| {
+        let (time, _) = on_threads(threads, |number| {
+            let part = all.len() * number / threads..all.len() * (number + 1) / threads;
             let (mut handle, mut refused) = (filter, Vec::new());
-            begin.wait();
-            let start = Instant::now();
-            part.chunks(batch).for_each(|keys| handle.insert_all(how, keys, &mut refused));
-            (start, Instant::now())
-        };
-        let times: Vec<_> = thread::scope(|scope| {
-            let part =
-                |number| &all[all.len() * number / threads..all.len() * (number + 1) / threads];
-            let workers: Vec<_> =
-                (0..threads).map(|number| scope.spawn(move || work(part(number)))).collect();
-            workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+            all[part].chunks(batch).for_each(|keys| handle.insert_all(how, keys, &mut refused));
         });
-        let start = times.iter().map(|(start, _)| *start).min().context("no threads")?;
-        let end = times.iter().map(|(_, end)| *end).max().context("no threads")?;
         let found = (&filter).find_all(How::Many, &all, &mut vec![false; all.len()]);
         ensure!(found == keys, "threads lost {} of {keys} keys", keys - found);
-        Ok(rate(keys, end - start))
+        Ok(rate(keys, time))
     }
 }
 

@@ -1,48 +1,13 @@
 //! What the threads do.
 
 use std::fmt;
-use std::sync::Barrier;
-use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::Shared;
 use crate::keys::{Keys, Present};
-use crate::measure::rate;
+use crate::measure::{on_threads, rate};
 use crate::subject::{How, Operation};
-
-/// One by one, or in batches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// One by one.
-    Single,
-    /// Some thousands at a time.
-    Batch,
-}
-
-impl Way {
-    /// As tables name it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Single => "one by one",
-            Self::Batch => "in batches",
-        }
-    }
-
-    pub(super) const fn how(self) -> How {
-        match self {
-            Self::Single => How::Single,
-            Self::Batch => How::Many,
-        }
-    }
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// A share of inserts among lookups, half of which are of keys that are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +35,7 @@ impl Mix {
         filter: &dyn Shared,
         keys: u64,
         threads: usize,
-        way: Way,
+        how: How,
         seed: u64,
     ) -> Result<f64> {
         let names = Keys::new(seed);
@@ -104,24 +69,11 @@ impl Mix {
                 Ok((new, queries))
             })
             .collect::<Result<_>>()?;
-        let begin = Barrier::new(threads);
-        let answers: Vec<_> = std::thread::scope(|scope| {
-            let workers = work.iter().map(|(inserts, lookups)| {
-                let begin = &begin;
-                scope.spawn(move || {
-                    begin.wait();
-                    let start = Instant::now();
-                    (start, filter.handle().mix(way.how(), inserts, lookups), Instant::now())
-                })
-            });
-            let workers: Vec<_> = workers.collect();
-            workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
+        let (time, refused) = on_threads(threads, |number| {
+            let (inserts, lookups) = &work[number];
+            filter.handle().mix(how, inserts, lookups).0
         });
-        // By the workers' own clocks: whoever starts them may be late.
-        let first = answers.iter().map(|(start, ..)| *start).min().context("no threads")?;
-        let last = answers.iter().map(|(.., end)| *end).max().context("no threads")?;
-        let time = last - first;
-        let refused: usize = answers.iter().map(|(_, (refused, _), _)| refused).sum();
+        let refused: usize = refused.iter().sum();
         ensure!(refused == 0, "refused {refused} keys below capacity");
         let mut last = vec![0; usize::try_from(inserts.min(100_000))?];
         names.members(to - last.len() as u64, &mut last);

@@ -3,7 +3,7 @@
 mod mix;
 mod ours;
 
-pub use mix::{Mix, Way};
+pub use mix::Mix;
 pub use ours::{Sharded, locks, others};
 
 use anyhow::{Context, Result, ensure};
@@ -13,7 +13,7 @@ use crate::args::{OutputArgs, chosen, parse_count};
 use crate::measure::alternating;
 use crate::report::Report;
 use crate::results::{Figures, RATE};
-use crate::subject::{Operation, Subject};
+use crate::subject::{How, Operation, Subject};
 
 /// What its tables say.
 const THREADS_HELP: &str = "\
@@ -75,6 +75,8 @@ impl SharedContender {
     }
 }
 
+/// The ways to work: one by one, and some thousands at a time.
+const WAYS: [(&str, How); 2] = [("one by one", How::Single), ("in batches", How::Many)];
 /// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;
 
@@ -92,9 +94,9 @@ pub fn report(args: &ThreadsArgs, contenders: Vec<SharedContender>) -> Result<()
     let contenders = chosen(contenders, &args.only, |contender| &contender.name)?;
     let mut report = Report::start(&args.output);
     for mix in Mix::ALL {
-        for way in [Way::Single, Way::Batch] {
+        for way in WAYS {
             let figures = measure(args, &contenders, mix, way)?;
-            let title = format!("{mix}, {way}: million operations per second by the clock");
+            let title = format!("{mix}, {}: million operations per second by the clock", way.0);
             print!("{}{}", figures.by_measure(&title), figures.ratios());
             report.add(figures.rows())?;
         }
@@ -108,7 +110,7 @@ fn measure(
     args: &ThreadsArgs,
     contenders: &[SharedContender],
     mix: Mix,
-    way: Way,
+    (way, how): (&str, How),
 ) -> Result<Figures> {
     let mut figures = Figures::default();
     for run in 0..args.runs {
@@ -117,8 +119,8 @@ fn measure(
             let mut rates = vec![0.0; args.threads.len()];
             for turn in alternating(args.threads.len(), run) {
                 let (filter, threads) = (build(args.keys)?, args.threads[turn]);
-                if filter.handle().can(Operation::Insert, way.how()) {
-                    let rate = mix.run(&*filter, args.keys, threads, way, args.seed);
+                if filter.handle().can(Operation::Insert, how) {
+                    let rate = mix.run(&*filter, args.keys, threads, how, args.seed);
                     rates[turn] = rate.with_context(|| name.clone())?;
                     let measure = format!("{mix}, {way}, {threads} threads");
                     figures.add(name, args.keys, &measure, RATE, rates[turn]);
