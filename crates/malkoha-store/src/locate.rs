@@ -15,13 +15,11 @@ pub(crate) struct Located<'t> {
 }
 
 impl<'t> Located<'t> {
-    /// The value of the key.
     #[inline(always)]
     pub(crate) fn value(&self) -> Result<Cow<'_, [u8]>> {
         self.file.value(&self.record, self.file.offset(self.location))
     }
 
-    /// The name of the key, and its value.
     pub(crate) fn into_parts(self) -> Result<Parts<'t>> {
         let (file, offset) = (self.file, self.file.offset(self.location));
         self.record.into_parts().ok_or_else(|| file.no_value(offset))

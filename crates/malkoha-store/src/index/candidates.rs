@@ -29,7 +29,6 @@ impl Candidates {
         Self::Several(part.get_hash(hash).collect())
     }
 
-    /// All of them.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[u64] {
         match self {

@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::log::{Expiring, MAX_NUMBER, to_usize};
 use crate::storage::{Storage, StorageFile, remove_if_there};
 
-/// The name of the file.
 pub(crate) const NAME: &str = "CHECKPOINT";
 /// Its name while it is written.
 pub(crate) const TEMPORARY: &str = "CHECKPOINT.new";
@@ -47,7 +46,6 @@ pub(crate) struct Checkpoint {
     pub(crate) files: Vec<FileEntry>,
     /// The sequence number of the next record.
     pub(crate) sequence: u64,
-    /// The number of the next file.
     pub(crate) next_id: u64,
     /// The seed of the hash of keys.
     pub(crate) seed: u64,

@@ -62,7 +62,6 @@ fn place(hash: u64) -> (usize, u64) {
     (crate::log::to_usize(hash >> (u64::BITS - PART_BITS)), hash.rotate_left(PART_BITS))
 }
 
-/// The part of a hash.
 #[inline(always)]
 pub(crate) fn part_of(hash: u64) -> usize {
     place(hash).0
@@ -95,12 +94,10 @@ impl Index {
         }
     }
 
-    /// Keys.
     pub(crate) fn len(&self) -> u64 {
         self.parts.iter().map(|part| part.read().len()).sum()
     }
 
-    /// Bytes of all parts.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.read().size_in_bytes()).sum()
     }
@@ -146,19 +143,16 @@ impl Index {
         }
     }
 
-    /// Prefetches the memory of a hash.
     pub(crate) fn prefetch(&self, hash: u64) {
         let (part, hash) = place(hash);
         self.parts[part].read().prefetch_hash(hash);
     }
 
-    /// One part, for changes.
     #[inline]
     pub(crate) fn part_mut(&self, number: usize) -> PartMut<'_> {
         PartMut { part: self.parts[number].write() }
     }
 
-    /// The part of a hash, for changes.
     #[inline]
     pub(crate) fn part_mut_of(&self, hash: u64) -> PartMut<'_> {
         self.part_mut(part_of(hash))
@@ -200,7 +194,6 @@ impl IndexSnapshot {
     }
 }
 
-/// One part, locked.
 pub(crate) struct PartMut<'a> {
     part: Writing<'a, Part>,
 }
@@ -219,7 +212,6 @@ impl PartMut<'_> {
         Ok(Arc::make_mut(&mut self.part).reserve(keys, location.min((1 << LOCATION_BITS) - 1))?)
     }
 
-    /// Returns room that is not needed.
     pub(crate) fn shrink(&mut self) {
         Arc::make_mut(&mut self.part).shrink_to_fit();
     }

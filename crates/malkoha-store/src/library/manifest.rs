@@ -5,7 +5,6 @@ use super::metadata;
 use super::{Digest, Metadata};
 use crate::error::{Error, Result};
 
-/// The first bytes of a record.
 const SIGNATURE: [u8; 4] = *b"\0MLF";
 const VERSION: u16 = 1;
 

@@ -26,7 +26,6 @@ const LONG: u64 = 16 * PAGE;
 /// Cache lines of a record that are prefetched: those of about a hundred bytes.
 pub(super) const LINES: usize = 3;
 
-/// The name of a log file.
 pub(crate) fn file_name(id: u64) -> String {
     format!("{id:012}{EXTENSION}")
 }
@@ -90,7 +89,6 @@ impl LogFile {
         Ok(file)
     }
 
-    /// Reads the header.
     pub(crate) fn read_header(&mut self) -> Result<()> {
         let header = FileHeader::from_bytes(&self.name(), &self.piece(0, HEADER_BYTES as u64));
         let header = header.map_err(|error| if self.is_lost() { self.lost(0) } else { error })?;

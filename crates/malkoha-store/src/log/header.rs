@@ -3,13 +3,11 @@
 use super::MAX_NUMBER;
 use crate::error::{Error, Result};
 
-/// Bytes of a header.
 pub(crate) const HEADER_BYTES: usize = 64;
 /// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'S', b'\r', b'\n', 0x1a, b'\n'];
 const VERSION: u16 = 1;
 
-/// The header of a log file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileHeader {
     /// Its number: later files have greater ones.
@@ -25,7 +23,6 @@ pub(crate) struct FileHeader {
     pub(crate) durable_before: u64,
 }
 
-/// A seed for a new store.
 pub(crate) fn random_seed() -> u64 {
     malkoha::KeyHasher::random().hash_bytes(b"seed of a store")
 }
@@ -76,7 +73,6 @@ impl FileHeader {
         bytes
     }
 
-    /// The header in the first bytes of a file.
     pub(crate) fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self> {
         let damaged = |offset, what| Error::Damaged { file: file.to_owned(), offset, what };
         let Some(bytes) = bytes.first_chunk::<HEADER_BYTES>() else {

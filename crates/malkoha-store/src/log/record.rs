@@ -9,7 +9,6 @@ use super::key::{Key, LIST_OF_TABLES};
 use super::pack::unpack;
 use super::{MAX_KEY, MAX_VALUE, UNIT};
 
-/// Bytes of the head.
 pub(crate) const HEAD: usize = 16;
 /// Bytes of an expiry or an origin.
 const PREFIX: usize = 8;
@@ -29,7 +28,6 @@ const TABLED: u8 = 1 << 5;
 const PACKED: u8 = 1 << 6;
 const KNOWN_FLAGS: u8 = KIND | MORE | PREFIXED | TABLED | PACKED;
 
-/// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Gives a key its value.
@@ -65,11 +63,8 @@ impl<'a> Content<'a> {
     }
 
     /// The same with the compressed value, if there is one.
-    pub(crate) fn packed<'b>(self, packed: Option<&'b [u8]>) -> Content<'b>
-    where
-        'a: 'b,
-    {
-        packed.map_or(self, |value| Content { value, packed: true, ..self })
+    pub(crate) fn packed(self, packed: Option<&'a [u8]>) -> Self {
+        packed.map_or(self, |value| Self { value, packed: true, ..self })
     }
 
     pub(crate) const SEAL: Self = Self { kind: Kind::Seal, ..Self::delete(Key::main(&[]), None) };
@@ -87,7 +82,6 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The lengths of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     prefix: usize,
@@ -224,7 +218,6 @@ impl<'a> Record<'a> {
         Some(Self { head, bytes })
     }
 
-    /// Its key.
     #[inline(always)]
     pub(crate) fn key(&self) -> Key<'_> {
         let table = &self.bytes[HEAD + self.head.shape.prefix..];
@@ -246,7 +239,6 @@ impl<'a> Record<'a> {
         if self.head.is_packed() { unpack(stored) } else { Some(Cow::Borrowed(stored)) }
     }
 
-    /// The name of its key, and its value.
     pub(crate) fn into_parts(self) -> Option<Parts<'a>> {
         let Head { shape, .. } = self.head;
         let is_packed = self.head.is_packed();

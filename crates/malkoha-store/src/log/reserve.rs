@@ -12,7 +12,6 @@ pub(crate) const NAME: &str = "RESERVE";
 
 #[derive(Default)]
 pub(crate) struct Reserve {
-    /// Bytes that it has.
     held: u64,
     /// Bytes that it should have: the length of the longest file that may have to be copied.
     wanted: u64,

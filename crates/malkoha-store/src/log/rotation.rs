@@ -21,10 +21,8 @@ const SMALL_FILE: u64 = 16 * MIN_FILE_BYTES;
 /// The part of a file that room for tombstones is at most.
 const SPARE_OF_FILE: u64 = 8;
 
-/// The room that a batch needs.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
-    /// Its bytes.
     pub(super) bytes: u64,
     /// Whether it only deletes, or is a copy.
     pub(super) removes: bool,

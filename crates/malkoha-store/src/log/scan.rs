@@ -22,7 +22,6 @@ pub(crate) struct Scan<'a> {
 /// Bytes announced to the system at a time, so that sequential reads need not wait for each page.
 const AHEAD: u64 = 1 << 20;
 
-/// The next part of a file.
 #[derive(Debug)]
 pub(crate) enum Step<'a> {
     /// A record, where it is, and its sequence number.

@@ -12,7 +12,6 @@ use super::{UNIT, to_usize};
 const SLOT_BITS: u32 = 20;
 /// Slots for which there are locations: those of 8 TiB.
 const SLOTS: u64 = 1 << 20;
-/// Bytes of a slot.
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 
 /// The files of a store at one time. A reader keeps the table that it began with, and the files in
@@ -87,7 +86,6 @@ impl FileTable {
                 .all(|slot| self.slots.get(to_usize(slot)).is_none_or(Option::is_none))
     }
 
-    /// Adds a file, at its base.
     pub(crate) fn insert(&mut self, file: Arc<LogFile>) {
         let first = to_usize(file.base >> SLOT_BITS);
         let end = first + Self::slots_for(file.length());
@@ -99,7 +97,6 @@ impl FileTable {
         self.files.insert(at, file);
     }
 
-    /// Removes a file.
     pub(crate) fn remove(&mut self, id: u64) {
         self.files.retain(|file| file.id() != id);
         for slot in &mut self.slots {

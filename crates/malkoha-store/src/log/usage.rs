@@ -29,7 +29,6 @@ impl LogFile {
         self.usage.dead.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes of tombstones.
     pub(crate) fn tombstones(&self) -> u64 {
         self.usage.tombstones.load(Ordering::Relaxed)
     }
@@ -97,7 +96,6 @@ impl LogFile {
         self.usage.expiring.lock().clone()
     }
 
-    /// More of them.
     pub(crate) fn add_expiring(&self, more: &Expiring) {
         self.usage.expiring.lock().merge(more);
     }

@@ -35,7 +35,6 @@ pub(crate) struct Writer {
     pub(super) seed: u64,
     /// The last file, if it is not full.
     pub(crate) tail: Option<Arc<LogFile>>,
-    /// The number of the next file.
     pub(crate) next_id: u64,
     /// The sequence number of the next record.
     pub(crate) sequence: u64,

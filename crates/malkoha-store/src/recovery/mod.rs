@@ -32,7 +32,6 @@ pub(crate) struct Recovered {
     pub(crate) next_id: u64,
     pub(crate) sequence: u64,
     pub(crate) seed: u64,
-    /// Damage that was skipped.
     pub(crate) skipped: Vec<Error>,
     /// Unused files: left by a compaction, or behind the end of the log.
     pub(crate) useless: Vec<String>,
@@ -41,7 +40,6 @@ pub(crate) struct Recovered {
     pub(crate) recovery: Recovery,
 }
 
-/// How to treat damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnDamage {
     /// An error.
@@ -148,7 +146,6 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     }))
 }
 
-/// Where replaying begins.
 struct Start {
     /// The first file that the checkpoint does not know.
     from_id: u64,
@@ -156,7 +153,6 @@ struct Start {
     resumed: Option<Arc<LogFile>>,
 }
 
-/// An opening in progress.
 struct Opening<'a> {
     storage: &'a dyn Storage,
     on_damage: OnDamage,

@@ -10,7 +10,6 @@ use crate::replay::Changes;
 /// of a file.
 const STRETCH: u64 = 128 << 20;
 
-/// A stretch of a file.
 pub(super) struct Read {
     pub(super) changes: Changes,
     pub(super) damage: Vec<Error>,
@@ -23,7 +22,6 @@ pub(super) struct Read {
     pub(super) sequence: u64,
 }
 
-/// The reason why reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Stretch,

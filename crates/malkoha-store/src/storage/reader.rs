@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::mapping::note_lost;
-use super::positional::{read_at, read_exact_at};
+use super::positional::read_at;
 
 /// The bytes of a file, read again each time. Keeps the file open.
 #[derive(Clone)]
@@ -43,9 +43,10 @@ impl Reader {
         if offset.checked_add(len as u64)? > self.0.bytes {
             return None;
         }
-        let mut bytes = vec![0; len];
-        if read_exact_at(&self.0.file, &mut bytes, offset).is_err() {
-            bytes.fill(0);
+        let mut bytes = Vec::new();
+        self.read_some(offset, len, &mut bytes);
+        if bytes.len() < len {
+            bytes = vec![0; len];
             self.0.lost.store(true, Ordering::Release);
             note_lost();
         }

@@ -161,30 +161,29 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    /// If a second thread cannot be started, the first one would keep the store locked.
-    #[test]
-    fn threads_end_when_another_cannot_start() {
+    fn store(options: Options) -> (tempfile::TempDir, Store) {
         let directory = tempfile::tempdir().unwrap();
-        let options = Options::new().background(false);
-        let store = Store::open(directory.path(), &options).unwrap();
-        let mut background = Background::of(&store.inner);
-        let hour = Duration::from_secs(3600);
-        let signal = Arc::clone(&background.signals[0]);
-        background.repeat("malkoha-sync", &store.inner, hour, signal, Inner::sync).unwrap();
+        let store = Store::open(directory.path(), &options.background(false)).unwrap();
+        (directory, store)
+    }
+
+    /// If a second thread cannot be started, the first one would keep the store locked. And writes
+    /// at the limit of the log waited without an end for a thread that had panicked.
+    #[test]
+    fn threads_end_when_another_cannot_start_and_a_panic_stops_writing() {
+        let (_directory, store) = store(Options::new());
+        let run = |time: u64, work: fn(&Inner) -> Result<()>| {
+            let mut background = Background::of(&store.inner);
+            let signal = Arc::clone(&background.signals[0]);
+            let time = Duration::from_millis(time);
+            background.repeat("malkoha-sync", &store.inner, time, signal, work).unwrap();
+            background
+        };
+        let background = run(3_600_000, Inner::sync);
         assert_eq!(Arc::strong_count(&store.inner), 2);
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);
-    }
-
-    /// Writes at the limit of the log waited for it without an end.
-    #[test]
-    fn a_thread_that_panics_stops_writing() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path(), &Options::new().background(false)).unwrap();
-        let mut background = Background::of(&store.inner);
-        let (signal, soon) = (Arc::clone(&background.signals[0]), Duration::from_millis(1));
-        let work = |_: &Inner| panic!("as the test wants");
-        background.repeat("malkoha-sync", &store.inner, soon, signal, work).unwrap();
+        let mut background = run(1, |_| panic!("as the test wants"));
         assert!(background.threads.pop().unwrap().join().is_err());
         let error = store.put(b"key", b"value").unwrap_err();
         assert!(matches!(&error, Error::Stopped(why) if why.contains("panicked")), "{error}");
@@ -194,16 +193,12 @@ mod tests {
     /// If threads wrote one checkpoint after another, one always waited. Compaction yielded each
     /// time, and writes got hardly any room.
     #[test]
-    fn compaction_gives_way_to_others_unless_writes_wait_for_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let options = Options::new().background(false).durability(Durability::System);
-        let options = options.file_bytes(1 << 20).log_ratio(2.0);
-        let store = Store::open(directory.path(), &options).unwrap();
+    fn compaction_yields_to_others_unless_writes_wait_for_it() {
+        let options = Options::new().durability(Durability::System).file_bytes(1 << 20);
+        let (_directory, store) = store(options.log_ratio(2.0));
         let inner = &store.inner;
         let files = || inner.files.load().files().len();
-        for n in 0..2 {
-            store.put(b"key", &vec![n; 16 << 20]).unwrap();
-        }
+        (0..2).for_each(|n| store.put(b"key", &vec![n; 16 << 20]).unwrap());
         assert!(inner.pressure(0) < 1.0 && files() == 2);
         inner.waiting.store(1, Ordering::Relaxed);
         inner.maintain().unwrap();

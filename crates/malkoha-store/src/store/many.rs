@@ -45,7 +45,7 @@ impl Store {
         keys: &[K],
         each: impl FnMut(usize, Option<&[u8]>),
     ) -> Result<()> {
-        self.inner.get_many(0, keys, each)
+        self.main().get_many(keys, each)
     }
 }
 

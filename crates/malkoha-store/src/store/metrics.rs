@@ -55,7 +55,6 @@ pub struct Metrics {
     pub held_back: Duration,
 }
 
-/// The counts.
 #[derive(Default)]
 pub(super) struct Counters {
     pub(super) written: Counter,
@@ -64,7 +63,6 @@ pub(super) struct Counters {
     pub(super) checkpoints: AtomicU64,
 }
 
-/// A count and its bytes.
 #[derive(Default)]
 pub(super) struct Counter {
     count: AtomicU64,

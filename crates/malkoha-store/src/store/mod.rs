@@ -99,7 +99,6 @@ struct Turn<'a> {
     _quiet: Quiet<'a>,
 }
 
-/// The state of maintenance.
 #[derive(Default)]
 struct Maintained {
     /// The position in the log of the last checkpoint since opening.

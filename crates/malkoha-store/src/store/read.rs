@@ -33,7 +33,7 @@ impl Store {
     /// value, which then sees zeros. Its result is dropped.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.inner.get_with(Key::main(key), with)
+        self.main().get_with(key, with)
     }
 
     /// Whether a key has a value.
@@ -42,7 +42,7 @@ impl Store {
     ///
     /// If the record is damaged.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.inner.contains(Key::main(key))
+        self.main().contains(key)
     }
 
     /// The number of keys that have a value, in all tables together. Keys whose time is over count
@@ -65,24 +65,10 @@ impl Inner {
         self.index.len().saturating_sub(self.tables.load().own_keys())
     }
 
-    #[inline(always)]
-    pub(super) fn get_with<T>(
-        &self,
-        key: Key<'_>,
-        with: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>> {
-        self.find(key, true, with)
-    }
-
-    #[inline(always)]
-    pub(super) fn contains(&self, key: Key<'_>) -> Result<bool> {
-        Ok(self.find(key, false, |_| ())?.is_some())
-    }
-
     /// Calls `with` with the value of a key. Only if `reads`, a compressed value is decompressed;
     /// otherwise `with` may get an empty one.
     #[inline(always)]
-    fn find<T>(
+    pub(super) fn find<T>(
         &self,
         key: Key<'_>,
         reads: bool,

@@ -62,15 +62,14 @@ impl Snapshot {
     ///
     /// If the record is damaged.
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>> {
-        self.find(Key::main(key))
+        self.main().get(key)
     }
 
-    pub(super) fn find(&self, key: Key<'_>) -> Result<Option<Cow<'_, [u8]>>> {
+    pub(super) fn find(&self, key: Key<'_>) -> Result<Option<Located<'_>>> {
         let Some(candidates) = self.index.find(key.hash(&self.hasher)) else { return Ok(None) };
         let found = locate_among(candidates.as_slice().iter().copied(), &self.table, key)?;
         let is_alive = |end: Option<u64>| end.is_none_or(|end| end > self.time);
-        let alive = found.filter(|found| is_alive(found.record.expires()));
-        Ok(alive.map(Located::into_parts).transpose()?.map(|(_, value)| value))
+        Ok(found.filter(|found| is_alive(found.record.expires())))
     }
 
     /// Keys that had a value, as [`Store::len`].
@@ -94,7 +93,7 @@ impl Snapshot {
     /// and one lookup in the index for each record. Each damaged or unreadable place is one error,
     /// and reading continues behind it.
     pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
-        self.entries(0)
+        self.main().iter()
     }
 
     /// The keys that begin with these bytes, with their values, sorted by key.
@@ -119,7 +118,7 @@ impl Snapshot {
     ///
     /// If a record is damaged or cannot be read.
     pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'_>>> {
-        self.sorted(0, |key| key.starts_with(prefix))
+        self.main().prefix(prefix)
     }
 
     /// The keys in a range, with their values, sorted by key. The cost is that of
@@ -129,45 +128,9 @@ impl Snapshot {
     ///
     /// If a record is damaged or cannot be read.
     pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Vec<Entry<'_>>> {
-        self.sorted(0, |key| keys.contains(key))
+        self.main().range(keys)
     }
 
-    /// The requested keys of a table, sorted.
-    pub(super) fn sorted(
-        &self,
-        table: u32,
-        wanted: impl Fn(&[u8]) -> bool,
-    ) -> Result<Vec<Entry<'_>>> {
-        let mut found = Vec::new();
-        for record in self.records(|of| of == table) {
-            let record = record?;
-            if wanted(record.record.key().name) {
-                let (key, value) = record.into_parts()?;
-                found.push(Entry { key, value });
-            }
-        }
-        found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-        Ok(found)
-    }
-
-    /// The keys of a table with their values.
-    pub(super) fn entries(&self, table: u32) -> impl Iterator<Item = Result<Entry<'_>>> {
-        self.records(move |of| of == table).map(|found| {
-            let (key, value) = found?.into_parts()?;
-            Ok(Entry { key, value })
-        })
-    }
-
-    /// The present records of some tables. Each damaged or unreadable place is one error; reading
-    /// continues behind it.
-    pub(super) fn records(
-        &self,
-        wanted: impl Fn(u32) -> bool + Copy,
-    ) -> impl Iterator<Item = Result<Located<'_>>> {
-        self.files().flat_map(move |(file, end)| self.records_of(file, end, wanted))
-    }
-
-    /// The files with their ends.
     pub(super) fn files(&self) -> impl Iterator<Item = (&Arc<LogFile>, u64)> {
         self.table.files().iter().zip(self.ends.iter().copied())
     }
@@ -177,7 +140,8 @@ impl Snapshot {
         self.index.has(key.hash(&self.hasher), location)
     }
 
-    /// The same of one file, which ended there.
+    /// The present records of some tables in one file, which ended there. Each damaged or unreadable
+    /// place is one error; reading continues behind it.
     pub(super) fn records_of<'a>(
         &'a self,
         file: &'a Arc<LogFile>,

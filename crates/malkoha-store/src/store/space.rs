@@ -53,7 +53,6 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Sets the bytes of live records.
     pub(super) fn set_live(&self, bytes: u64) {
         self.live.store(bytes, Ordering::Relaxed);
     }

@@ -6,7 +6,6 @@ use super::Store;
 use super::read::is_alive;
 use crate::error::Result;
 use crate::locate::Located;
-use crate::log::{Content, Key};
 
 /// The result of a [`compare_and_swap`](Store::compare_and_swap).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +23,6 @@ pub(super) enum Expected<'a> {
     Exactly(Option<&'a [u8]>),
 }
 
-/// The outcome of a write.
 pub(super) enum Written {
     /// Whether the key had a value before.
     Done(bool),
@@ -84,20 +82,6 @@ impl Store {
         old: Option<&[u8]>,
         new: Option<&[u8]>,
     ) -> Result<Swap> {
-        self.swap(Key::main(key), old, new)
-    }
-
-    pub(super) fn swap(
-        &self,
-        key: Key<'_>,
-        old: Option<&[u8]>,
-        new: Option<&[u8]>,
-    ) -> Result<Swap> {
-        let content =
-            new.map_or_else(|| Content::delete(key, None), |value| Content::put(key, value, None));
-        Ok(match self.write_one(content, Expected::Exactly(old))? {
-            Written::Done(_) => Swap::Done,
-            Written::Refused(found) => Swap::Found(found),
-        })
+        self.main().compare_and_swap(key, old, new)
     }
 }

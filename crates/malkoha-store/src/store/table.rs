@@ -1,12 +1,15 @@
 //! The operations on the keys of one table.
 
+use std::borrow::Cow;
+use std::ops::RangeBounds;
 use std::time::Duration;
 
 use super::batch::expiry;
 use super::snapshot::{Entry, Snapshot};
-use super::swap::Expected;
+use super::swap::{Expected, Written};
 use super::{Store, Swap};
 use crate::error::{Error, Result};
+use crate::locate::Located;
 use crate::log::{Content, Key};
 
 /// The keys of one table of a store, see [`Store::table`].
@@ -20,6 +23,7 @@ pub struct Table<'s> {
 }
 
 impl<'s> Table<'s> {
+    #[inline]
     fn key<'k>(&self, name: &'k [u8]) -> Result<Key<'k>> {
         self.check()?;
         Ok(Key { table: self.number, name })
@@ -36,13 +40,14 @@ impl<'s> Table<'s> {
     }
 
     /// Calls `with` with the value of a key, as [`Store::get_with`].
+    #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.store.inner.get_with(self.key(key)?, with)
+        self.store.inner.find(self.key(key)?, true, with)
     }
 
     /// Whether a key has a value, as [`Store::contains`].
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.store.inner.contains(self.key(key)?)
+        Ok(self.store.inner.find(self.key(key)?, false, |_| ())?.is_some())
     }
 
     /// Looks up many keys, as [`Store::get_many`].
@@ -69,7 +74,9 @@ impl<'s> Table<'s> {
 
     /// Removes a key, as [`Store::delete`].
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
-        self.store.delete_key(self.key(key)?)
+        let content = Content::delete(self.key(key)?, None);
+        let written = self.store.write_one(content, Expected::Anything)?;
+        Ok(matches!(written, Written::Done(true)))
     }
 
     /// Sets the value of a key that has none, as [`Store::put_if_absent`].
@@ -84,7 +91,13 @@ impl<'s> Table<'s> {
         old: Option<&[u8]>,
         new: Option<&[u8]>,
     ) -> Result<Swap> {
-        self.store.swap(self.key(key)?, old, new)
+        let key = self.key(key)?;
+        let content =
+            new.map_or_else(|| Content::delete(key, None), |value| Content::put(key, value, None));
+        Ok(match self.store.write_one(content, Expected::Exactly(old))? {
+            Written::Done(_) => Swap::Done,
+            Written::Refused(found) => Swap::Found(found),
+        })
     }
 }
 
@@ -133,23 +146,47 @@ impl Snapshot {
 
 impl<'s> TableSnapshot<'s> {
     /// The value that a key had, as [`Snapshot::get`].
-    pub fn get(&self, key: &[u8]) -> Result<Option<std::borrow::Cow<'s, [u8]>>> {
-        self.snapshot.find(Key { table: self.number, name: key })
+    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'s, [u8]>>> {
+        let found = self.snapshot.find(Key { table: self.number, name: key })?;
+        Ok(found.map(Located::into_parts).transpose()?.map(|(_, value)| value))
     }
 
     /// All keys with their values, as [`Snapshot::iter`]. Reads the whole log, however small the
     /// table is.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> {
-        self.snapshot.entries(self.number)
+    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> + use<'s> {
+        self.records().map(|found| {
+            let (key, value) = found?.into_parts()?;
+            Ok(Entry { key, value })
+        })
     }
 
     /// The keys that begin with these bytes, as [`Snapshot::prefix`].
     pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'s>>> {
-        self.snapshot.sorted(self.number, |key| key.starts_with(prefix))
+        self.sorted(|key| key.starts_with(prefix))
     }
 
     /// The keys in a range, as [`Snapshot::range`].
-    pub fn range(&self, keys: impl std::ops::RangeBounds<[u8]>) -> Result<Vec<Entry<'s>>> {
-        self.snapshot.sorted(self.number, |key| keys.contains(key))
+    pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Vec<Entry<'s>>> {
+        self.sorted(|key| keys.contains(key))
+    }
+
+    /// The requested keys, sorted.
+    fn sorted(&self, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Entry<'s>>> {
+        let mut found = Vec::new();
+        for record in self.records() {
+            let record = record?;
+            if wanted(record.record.key().name) {
+                let (key, value) = record.into_parts()?;
+                found.push(Entry { key, value });
+            }
+        }
+        found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        Ok(found)
+    }
+
+    fn records(&self) -> impl Iterator<Item = Result<Located<'s>>> + use<'s> {
+        let (snapshot, number) = (self.snapshot, self.number);
+        let of_file = move |(file, end)| snapshot.records_of(file, end, move |of| of == number);
+        snapshot.files().flat_map(of_file)
     }
 }

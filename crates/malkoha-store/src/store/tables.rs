@@ -16,9 +16,7 @@ use crate::log::{Content, Key, Kind, LIST_OF_TABLES};
 use crate::recovery::Recovered;
 use crate::store::swap::Expected;
 
-/// The key of the list.
 const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
-/// The version of the list.
 const VERSION: u8 = 1;
 /// Each new table writes the whole list.
 const MOST: usize = 4096;
@@ -42,7 +40,6 @@ struct Listed {
 }
 
 impl Tables {
-    /// The list of a store.
     pub(super) fn read(store: &Recovered) -> Result<Self> {
         let hash = LIST.hash(&KeyHasher::new(store.seed));
         let Some(found) = locate(&store.index, &store.table, hash, LIST)? else {
@@ -133,7 +130,6 @@ impl Tables {
         self.list.iter().any(|it| it.is_removed)
     }
 
-    /// The names, in their order.
     pub(super) fn names(&self) -> Vec<String> {
         let kept = self.list.iter().filter(|it| !it.is_removed);
         let mut names: Vec<String> = kept.map(|it| it.name.clone()).collect();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::batch::{Batch, expiry};
+use super::batch::Batch;
 use super::read::is_alive;
 use super::swap::{Expected, Written};
 use super::{Inner, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
-use crate::log::{Content, Key, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer, pack};
+use crate::log::{Content, Kind, LogFile, MAX_KEY, MAX_VALUE, Writer, pack};
 use crate::options::{Compression, Durability};
 
 impl Store {
@@ -20,27 +20,20 @@ impl Store {
     /// If key or value is too long, the device is full, a sync failed earlier, or the store is
     /// read-only. Nothing has changed then, unless the sync of this call failed.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
-        let content = Content::put(Key::main(key), value, None);
-        self.write_one(content, Expected::Anything).map(drop)
+        self.main().put(key, value)
     }
 
     /// Sets the value of a key for a limited time, to the millisecond. Compaction then frees its
     /// space.
     /// The errors are those of [`put`](Self::put).
     pub fn put_for(&self, key: &[u8], value: &[u8], time: Duration) -> Result<()> {
-        let content = Content::put(Key::main(key), value, Some(expiry(time)));
-        self.write_one(content, Expected::Anything).map(drop)
+        self.main().put_for(key, value, time)
     }
 
     /// Removes a key, and returns whether it was there. If not, nothing is written.
     /// The errors are those of [`put`](Self::put).
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
-        self.delete_key(Key::main(key))
-    }
-
-    pub(super) fn delete_key(&self, key: Key<'_>) -> Result<bool> {
-        let written = self.write_one(Content::delete(key, None), Expected::Anything)?;
-        Ok(matches!(written, Written::Done(true)))
+        self.main().delete(key)
     }
 
     /// Applies a batch. After a crash, either all of it is there or nothing. Other threads see all

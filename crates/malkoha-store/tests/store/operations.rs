@@ -1,6 +1,8 @@
 //! What the operations answer.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
@@ -245,52 +247,36 @@ fn options_and_directories_that_make_no_sense() {
     assert!(matches!(Store::repair(&none), Err(Error::NoStore(_))));
 }
 
-/// Readers, two writers and a compactor at work; in the end everything is as it must be.
+/// Two readers, two writers and a compactor at work; in the end everything is as it must be.
 #[test]
 fn threads_read_while_others_write_and_compact() {
     let dir = Dir::new();
     let options = Options::new().file_bytes(1 << 16).compact_share(0.2).seed(1);
     let store = Store::open(dir.path(), &options).unwrap();
-    for n in 0..2000 {
-        store.put(&key(n), b"fixed").unwrap();
-    }
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let readers: Vec<_> = (0..2)
-            .map(|_| {
-                scope.spawn(|| {
-                    let keys: Vec<_> = (0..2000).map(key).collect();
-                    let mut rounds = 0_u64;
-                    while rounds == 0 || !done.load(std::sync::atomic::Ordering::Relaxed) {
-                        store
-                            .get_many(&keys, |_, value| assert_eq!(value, Some(&b"fixed"[..])))
-                            .unwrap();
-                        for key in &keys {
-                            assert_eq!(store.get(key).unwrap().unwrap(), b"fixed");
-                        }
-                        rounds += 1;
-                    }
-                })
-            })
-            .collect();
-        let writers: Vec<_> = (1..3_u32)
-            .map(|writer| {
-                let store = &store;
-                scope.spawn(move || {
-                    for n in 0..20_000_u32 {
-                        let key = key(writer * 100_000 + n % 500);
-                        store.put(&key, &n.to_le_bytes()).unwrap();
-                        assert_eq!(store.get(&key).unwrap().unwrap(), n.to_le_bytes());
-                    }
-                })
-            })
-            .collect();
-        for _ in 0..5 {
-            store.compact().unwrap();
+    let keys: Vec<_> = (0..2000).map(key).collect();
+    keys.iter().for_each(|key| store.put(key, b"fixed").unwrap());
+    let done = AtomicBool::new(false);
+    let read = || {
+        let mut rounds = 0;
+        while rounds == 0 || !done.load(Ordering::Relaxed) {
+            store.get_many(&keys, |_, value| assert_eq!(value, Some(&b"fixed"[..]))).unwrap();
+            keys.iter().for_each(|key| assert_eq!(store.get(key).unwrap().unwrap(), b"fixed"));
+            rounds += 1;
         }
+    };
+    let write = |writer: u32| {
+        for n in 0..20_000_u32 {
+            let key = key(writer * 100_000 + n % 500);
+            store.put(&key, &n.to_le_bytes()).unwrap();
+            assert_eq!(store.get(&key).unwrap().unwrap(), n.to_le_bytes());
+        }
+    };
+    thread::scope(|scope| {
+        (0..2).for_each(|_| drop(scope.spawn(read)));
+        let writers = [1, 2].map(|writer| scope.spawn(move || write(writer)));
+        (0..5).for_each(|_| store.compact().unwrap());
         writers.into_iter().for_each(|writer| writer.join().unwrap());
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        done.store(true, Ordering::Relaxed);
     });
     assert_eq!(store.len(), 3000);
     store.compact().unwrap();

@@ -104,28 +104,6 @@ fn keys_in_order() {
     same(found, all().filter(|(key, _)| (from..&b"key 9"[..]).contains(key)).collect());
 }
 
-/// What a line of the text format is, by its specification: names of letters, digits and
-/// underscores, labels in quotes with three escapes, a number.
-fn parse(line: &str) -> (String, String, f64) {
-    let (name, rest) = line.split_once('{').unwrap();
-    assert!(name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_'), "{line}");
-    let rest = rest.strip_prefix("store=\"").unwrap();
-    let (mut label, mut chars) = (String::new(), rest.chars());
-    loop {
-        match chars.next().unwrap() {
-            '"' => break,
-            '\\' => label.push(match chars.next().unwrap() {
-                'n' => '\n',
-                it @ ('"' | '\\') => it,
-                other => panic!("no escape: {other}"),
-            }),
-            other => label.push(other),
-        }
-    }
-    let value = chars.as_str().strip_prefix("} ").unwrap();
-    (name.to_owned(), label, value.parse().unwrap())
-}
-
 #[test]
 fn metrics_can_be_read_by_their_specification() {
     let dir = Dir::new();
@@ -141,19 +119,21 @@ fn metrics_can_be_read_by_their_specification() {
     store.sync().unwrap();
     store.compact().unwrap();
     let metrics = store.metrics();
-    let label = "a \"place\" in C:\\stores\nand more";
-    let text = metrics.prometheus(label);
+    let text = metrics.prometheus("a \"place\" in C:\\stores\nand more");
+    // With the three escapes of the text format.
+    let label = r#"{store="a \"place\" in C:\\stores\nand more"} "#;
     assert!(text.ends_with('\n'));
     let mut samples = BTreeMap::new();
     for lines in text.lines().collect::<Vec<_>>().chunks(3) {
-        let (name, found, value) = parse(lines[2]);
-        assert_eq!(found, label);
+        let (name, value) = lines[2].split_once(label).unwrap();
+        assert!(name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_'), "{name}");
         assert!(lines[0].starts_with(&format!("# HELP {name} ")), "{}", lines[0]);
         let kind = lines[1].strip_prefix(&format!("# TYPE {name} ")).unwrap();
         assert_eq!(kind, if name.ends_with("_total") { "counter" } else { "gauge" });
+        let value: f64 = value.parse().unwrap();
         assert!(samples.insert(name, value).is_none());
     }
-    let value = |name: &str| samples[&format!("malkoha_store_{name}")];
+    let value = |name: &str| samples[&*format!("malkoha_store_{name}")];
     assert_eq!((value("keys"), value("written_records_total")), (100.0, 202.0));
     assert_eq!((value("copied_records_total"), value("removed_files_total")), (100.0, 1.0));
     assert!(value("syncs_total") >= 1.0 && value("sync_seconds_total") > 0.0);
