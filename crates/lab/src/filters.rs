@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::hint::black_box;
+use std::sync::MutexGuard;
 
 use hashbrown::HashMap as Hashbrown;
 use malkoha::locks::Locking;
@@ -26,7 +27,7 @@ fn pairs(keys: &[u64]) -> Vec<(u64, u64)> {
     keys.iter().map(|&key| (key, value(key).into())).collect()
 }
 
-/// A set, and how it is held: by its owner, or by reference where threads share it.
+/// A set, and how it is held: by its owner, in a lock, or by reference where threads share it.
 macro_rules! set {
     ([$($parameters:tt)*] $set:ty, $held:ty) => {
         impl<$($parameters)*> Subject for $held {
@@ -99,6 +100,7 @@ macro_rules! set {
 }
 
 set!([] CuckooFilter, CuckooFilter);
+set!([] CuckooFilter, MutexGuard<'_, CuckooFilter>);
 set!([] GrowableCuckooFilter, GrowableCuckooFilter);
 set!([P: Locking] ConcurrentCuckooFilterWith<P>, ConcurrentCuckooFilterWith<P>);
 set!([P: Locking] ConcurrentCuckooFilterWith<P>, &ConcurrentCuckooFilterWith<P>);

@@ -46,18 +46,18 @@ impl std::str::FromStr for Ours {
             Some(bits) => bits.parse().with_context(|| format!("fingerprint bits in {text:?}"))?,
             None => default_bits,
         };
-        Ok(Self { name: format!("{name}:{fingerprint_bits}"), layout, fingerprint_bits })
+        Ok(Self::new(name, layout, fingerprint_bits))
     }
 }
 
 impl Ours {
+    fn new(name: &str, layout: Layout, fingerprint_bits: u32) -> Self {
+        Self { name: format!("{name}:{fingerprint_bits}"), layout, fingerprint_bits }
+    }
+
     /// One entry for each layout, with its usual fingerprints.
     pub fn every_layout() -> impl Iterator<Item = Self> {
-        LAYOUTS.iter().map(|&(name, layout, fingerprint_bits)| Self {
-            name: format!("{name}:{fingerprint_bits}"),
-            layout,
-            fingerprint_bits,
-        })
+        LAYOUTS.iter().map(|&(name, layout, bits)| Self::new(name, layout, bits))
     }
 
     /// The library's builder with these settings, for a number of keys.

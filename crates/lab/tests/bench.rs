@@ -6,6 +6,12 @@ use std::process::Command;
 use lab::report::read_csv;
 use lab::results::Row;
 
+/// The median of a measure of a contender, if it was measured.
+fn median(rows: &[Row], contender: &str, measure: &str) -> Option<f64> {
+    let is_it = |row: &&Row| row.contender == contender && row.measure == measure;
+    rows.iter().rfind(is_it).map(|row| row.median)
+}
+
 fn lab(arguments: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -18,25 +24,15 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     let path = folder.path().join("results.csv");
     let csv = path.to_str().unwrap();
     let layouts = "bucketed,semi-sorted,gap-windows,bucketed2:16";
-    let (good, text) = lab(&[
-        "bench",
-        "--quick",
-        "--keys",
-        "20000",
-        "--layouts",
-        layouts,
-        "--csv",
-        csv,
-        "--date",
-        "today",
-    ]);
+    let quick = ["bench", "--quick", "--keys", "20000", "--layouts", layouts];
+    let (good, text) = lab(&[&quick[..], &["--csv", csv, "--date", "today"]].concat());
     assert!(good, "{text}");
     assert!(text.contains("# date: today"), "{text}");
 
     let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     let value = |contender: &str, measure: &str| {
-        let row = rows.iter().find(|row| row.contender == contender && row.measure == measure);
-        row.unwrap_or_else(|| panic!("no {measure} of {contender} in {rows:#?}")).median
+        let found = median(&rows, contender, measure);
+        found.unwrap_or_else(|| panic!("no {measure} of {contender} in {rows:#?}"))
     };
     for contender in ["bucketed:12", "semi-sorted:12", "gap-windows:11", "bucketed2:16"] {
         for fault in ["refused", "lost", "disagreements", "not removed"] {
@@ -69,10 +65,7 @@ fn a_shared_object_is_measured_beside_ours() {
     assert!(good && text.contains("bucketed:12 over the others"), "{text}");
 
     let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
-    let value = |measure: &str| {
-        let mut of = rows.iter().filter(|r| r.contender == "bitmap" && r.measure == measure);
-        of.next().map(|row| row.median)
-    };
+    let value = |measure: &str| median(&rows, "bitmap", measure);
     assert_eq!((value("bits a key"), value("lost")), (Some(64.0), Some(0.0)));
     // One bit in 64 is set, 262144 keys are asked for.
     assert!(value("fpr").is_some_and(|percent| (1.4..1.7).contains(&percent)), "{rows:#?}");
@@ -91,11 +84,8 @@ fn growth_is_measured_in_every_way() {
     let (good, text) = lab(&[&arguments[..], &[path.to_str().unwrap()]].concat());
     assert!(good, "{text}");
     let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
-    let value = |contender: &str, measure: &str| {
-        let contender = format!("{contender}, fpr 0.01");
-        let mut of = rows.iter().filter(|r| r.contender == contender && r.measure == measure);
-        of.find(|row| row.keys == 20_000).map(|row| row.median)
-    };
+    // Of the larger size, which comes last.
+    let value = |kind: &str, measure: &str| median(&rows, &format!("{kind}, fpr 0.01"), measure);
     for kind in ["set", "map", "shared set", "shared map"] {
         for measure in ["one by one", "batches of 1,024", "one batch", "churn", "get", "99.99 %"] {
             assert!(value(kind, measure).is_some_and(|rate| rate > 0.0), "{kind}: {measure}");
@@ -113,17 +103,8 @@ fn growth_is_measured_in_every_way() {
 fn threads_are_measured_on_every_filter() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("threads.csv");
-    let (good, text) = lab(&[
-        "threads",
-        "--keys",
-        "3000",
-        "--threads",
-        "1,2",
-        "--runs",
-        "1",
-        "--csv",
-        path.to_str().unwrap(),
-    ]);
+    let arguments = ["threads", "--keys", "3000", "--threads", "1,2", "--runs", "1", "--csv"];
+    let (good, text) = lab(&[&arguments[..], &[path.to_str().unwrap()]].concat());
     assert!(good, "{text}");
     let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     for filter in ["striped, parking", "one lock, elided MCS", "one owner, no sharing"] {
@@ -131,9 +112,8 @@ fn threads_are_measured_on_every_filter() {
             for way in ["one by one", "in batches"] {
                 for threads in [1, 2] {
                     let measure = format!("{mix}, {way}, {threads} threads");
-                    let mut of =
-                        rows.iter().filter(|r| r.contender == filter && r.measure == measure);
-                    assert!(of.any(|row| row.median > 0.0), "no {measure} of {filter}");
+                    let found = median(&rows, filter, &measure);
+                    assert!(found.is_some_and(|rate| rate > 0.0), "no {measure} of {filter}");
                 }
             }
         }

@@ -1,8 +1,7 @@
 //! The report in a real browser: no errors, light, dark and narrow.
 //!
 //! Needs Chromium (Debian's package `chromium`, or its path in `CHROMIUM`). Without one the
-//! browser's part is skipped, unless `LAB_REQUIRE_CHROMIUM` is set. Screenshots stay in cargo's
-//! folder for tests' files (`target/tmp`).
+//! browser's part is skipped, unless `LAB_REQUIRE_CHROMIUM` is set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -139,15 +138,4 @@ fn the_report_works_in_a_browser() {
     fs::write(&narrow, frame).unwrap();
     let phone = probe(&chromium, &[], &narrow);
     assert_eq!((phone.window, phone.width), (360, 360), "the page is wider than a telephone");
-
-    for (name, flags) in [
-        ("light", &["--window-size=1200,9000"][..]),
-        ("dark", &[dark_flag, "--window-size=1200,9000"]),
-        ("phone", &["--window-size=360,9000"]),
-    ] {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("report-{name}.png"));
-        let flag = format!("--screenshot={}", path.display());
-        browse(&chromium, &[flags, &[&flag]].concat(), &folder.path().join("index.html"));
-        assert!(fs::read(&path).unwrap().starts_with(b"\x89PNG"), "{name}");
-    }
 }

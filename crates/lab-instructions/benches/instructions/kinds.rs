@@ -12,27 +12,13 @@ const VALUE_BITS: u32 = 16;
 /// Whatever a kind cannot be built with would be an error in this file.
 const BUILT: &str = "a kind that can be built";
 
-fn fixed(layout: Layout, bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
+pub(crate) const BUCKETED: Layout = Layout::Bucketed { bucket_size: 4 };
+
+pub(crate) fn fixed(layout: Layout, bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
     move |keys| {
         let builder = CuckooFilter::builder().capacity(keys);
         builder.layout(layout).fingerprint_bits(bits).build().expect(BUILT)
     }
-}
-
-pub(crate) fn bucketed(bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
-    fixed(Layout::Bucketed { bucket_size: 4 }, bits)
-}
-
-pub(crate) fn semi_sorted(bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
-    fixed(Layout::SemiSorted, bits)
-}
-
-pub(crate) fn gap_windows(bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
-    fixed(Layout::GapWindows, bits)
-}
-
-pub(crate) fn words(bits: u32) -> impl FnOnce(u64) -> CuckooFilter {
-    fixed(Layout::Words, bits)
 }
 
 pub(crate) fn growable(growth: f64) -> impl FnOnce(u64) -> GrowableCuckooFilter {

@@ -11,10 +11,9 @@ mod work;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 
-use kinds::{
-    bucketed, concurrent, gap_windows, growable, growable_concurrent, growable_map, map,
-    semi_sorted, words,
-};
+use malkoha::Layout::{GapWindows, SemiSorted, Words};
+
+use kinds::{BUCKETED, concurrent, fixed, growable, growable_concurrent, growable_map, map};
 use work::{Work, check};
 
 /// Counts these operations, functions of [`work`], on what a function of [`kinds`] builds.
@@ -43,12 +42,12 @@ macro_rules! count_map {
     };
 }
 
-count_set!(bucketed_4x12, bucketed(12), build, lookup_batch_far);
-count_set!(bucketed_4x8, bucketed(8));
-count_set!(semi_sorted_13, semi_sorted(13), build);
-count_set!(gap_windows_11, gap_windows(11), build, lookup_batch_far);
-count_set!(gap_windows_15, gap_windows(15), build);
-count_set!(words_12, words(12), build);
+count_set!(bucketed_4x12, fixed(BUCKETED, 12), build, lookup_batch_far);
+count_set!(bucketed_4x8, fixed(BUCKETED, 8));
+count_set!(semi_sorted_13, fixed(SemiSorted, 13), build);
+count_set!(gap_windows_11, fixed(GapWindows, 11), build, lookup_batch_far);
+count_set!(gap_windows_15, fixed(GapWindows, 15), build);
+count_set!(words_12, fixed(Words, 12), build);
 count_set!(growable_1, growable(1.0), grow, grow_batch);
 count_set!(growable_1024, growable(1024.0), grow, grow_batch);
 count_set!(concurrent_words, concurrent());

@@ -49,6 +49,20 @@ impl Ours<GrowableConcurrentExpiringCuckooFilter> {
 
 const BUILT_FOR_AS_MANY: &str = "a filter takes the keys that it was built for";
 
+/// Inserts those that are not in, where the filter is owned and where it is shared.
+macro_rules! insert_new {
+    ($self:ident, $keys:ident) => {
+        for keys in $keys.chunks($self.batch) {
+            match keys {
+                &[key] => _ = black_box($self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY)),
+                keys => {
+                    black_box($self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
+                }
+            }
+        }
+    };
+}
+
 impl Window for Ours<ExpiringCuckooFilter> {
     fn advance(&mut self, now: u64) {
         self.filter.advance(now);
@@ -73,14 +87,7 @@ impl Window for Ours<ExpiringCuckooFilter> {
     }
 
     fn insert_new(&mut self, keys: &[u64]) {
-        for keys in keys.chunks(self.batch) {
-            match keys {
-                &[key] => _ = black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY)),
-                keys => {
-                    black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
-                }
-            }
-        }
+        insert_new!(self, keys);
     }
 
     fn bytes(&self) -> u64 {
@@ -90,13 +97,6 @@ impl Window for Ours<ExpiringCuckooFilter> {
 
 impl Shared for Ours<GrowableConcurrentExpiringCuckooFilter> {
     fn insert_new(&self, keys: &[u64]) {
-        for keys in keys.chunks(self.batch) {
-            match keys {
-                &[key] => _ = black_box(self.filter.insert_unique(key).expect(BUILT_FOR_AS_MANY)),
-                keys => {
-                    black_box(self.filter.insert_unique_many(keys).expect(BUILT_FOR_AS_MANY));
-                }
-            }
-        }
+        insert_new!(self, keys);
     }
 }

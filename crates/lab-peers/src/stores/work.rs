@@ -13,8 +13,10 @@ use crate::items::{KEY, Key, VALUE, key, random_keys};
 use crate::output::{Output, Stopwatch};
 use crate::peer::{Kind, Level, Peer};
 
-/// Puts in a synced batch, and deletes in a transaction.
+/// Puts in a synced batch.
 const BATCH: u64 = 1000;
+/// Deletes in a transaction.
+const DELETES: usize = 1000;
 /// The course of the first lookups; those after them have the numbers from 0.
 const FIRST: u64 = 1 << 20;
 
@@ -196,7 +198,7 @@ impl<'a> Work<'a> {
         let mut peer = kind.open(&path, Level::Relaxed)?;
         let start = Instant::now();
         let keys: Vec<Key> = (0..self.keys).step_by(2).map(key).collect();
-        keys.chunks(BATCH as usize).try_for_each(|keys| peer.delete(keys))?;
+        keys.chunks(DELETES).try_for_each(|keys| peer.delete(keys))?;
         let (live, measure) = (self.keys / 2, "of live data");
         self.output.add_rate(kind.name, "delete half", live, start.elapsed());
         self.output.add(kind.name, "disk after deletes", measure, self.disk(&path, live));

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, anyhow, ensure};
+use plotters::element::DynElement;
 use plotters::prelude::*;
 
 /// Width of a plot in pixels; small, so that its text stays readable on a phone.
@@ -164,14 +165,7 @@ fn draw(
         let points: Vec<(f64, f64)> =
             points.iter().filter(inside).map(|&(at, v)| (scaled(x, at), scaled(y, v))).collect();
         chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
-        // Marks tell lines apart where colours do not.
-        match number % 3 {
-            0 => chart.draw_series(points.iter().map(|&at| Circle::new(at, 3, colour.filled())))?,
-            1 => chart.draw_series(
-                points.iter().map(|&at| TriangleMarker::new(at, 5, colour.filled())),
-            )?,
-            _ => chart.draw_series(points.iter().map(|&at| Cross::new(at, 4, colour)))?,
-        };
+        chart.draw_series(points.iter().map(|&at| mark(number, at, colour)))?;
         let place = |index: usize, step: usize| i32::try_from(index * step).unwrap_or(0);
         let column = usize::try_from(WIDTH).unwrap_or(0) / LEGEND_COLUMNS;
         let left = 12 + place(place_in_legend % LEGEND_COLUMNS, column);
@@ -179,16 +173,24 @@ fn draw(
         let middle = top + 10;
         let key = vec![(left, middle), (left + 22, middle)];
         lower.draw(&PathElement::new(key, colour.stroke_width(2)))?;
-        let centre = (left + 11, middle);
-        match number % 3 {
-            0 => lower.draw(&Circle::new(centre, 3, colour.filled()))?,
-            1 => lower.draw(&TriangleMarker::new(centre, 5, colour.filled()))?,
-            _ => lower.draw(&Cross::new(centre, 4, colour))?,
-        }
+        lower.draw(&mark(number, (left + 11, middle), colour))?;
         lower.draw(&Text::new(name.as_str(), (left + 28, top), font(17)))?;
     }
     root.present()?;
     Ok(())
+}
+
+/// Marks tell lines apart where colours do not.
+fn mark<'a, C: Clone + 'static>(
+    number: usize,
+    at: C,
+    colour: RGBColor,
+) -> DynElement<'static, SVGBackend<'a>, C> {
+    match number % 3 {
+        0 => Circle::new(at, 3, colour.filled()).into_dyn(),
+        1 => TriangleMarker::new(at, 5, colour.filled()).into_dyn(),
+        _ => Cross::new(at, 4, colour).into_dyn(),
+    }
 }
 
 fn scaled(axis: Axis<'_>, value: f64) -> f64 {

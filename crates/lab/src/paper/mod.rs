@@ -132,7 +132,7 @@ pub struct PaperArgs {
 }
 
 /// How large, and how often.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Scale {
     /// Slots of the structures of table 3, and of a table that stands for them.
     slots: u64,

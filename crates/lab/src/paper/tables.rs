@@ -119,15 +119,7 @@ mod tests {
     /// 1.6 %. 10 % is six of those.
     #[test]
     fn table_3_has_the_papers_order_and_the_rates_of_theory() {
-        let scale = Scale {
-            slots: 1 << 15,
-            buckets: vec![],
-            bits: vec![],
-            bucket_sizes: vec![],
-            runs: 1,
-            least_of: 1,
-            only: vec![],
-        };
+        let scale = Scale { slots: 1 << 15, ..Scale::default() };
         let all: Vec<Passes> = structures::all()
             .into_iter()
             .map(|structure| {

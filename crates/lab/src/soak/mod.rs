@@ -262,11 +262,11 @@ impl Soak<'_> {
             figures.add(name, len, measure, "", value);
         }
         self.all_held &= wrong == 0;
-        for (keys, did, of, largest) in meter.all() {
+        for (keys, did, largest) in meter.all() {
             // A removal looks at its key's own places, which are not counted.
             let most = if did == Did::Remove { 0 } else { promised };
             self.all_held &= largest.places <= most;
-            let name = format!("{name}: {keys}, {of}");
+            let name = format!("{name}: {keys:?}, {did:?}").to_lowercase();
             for (measure, value) in [
                 ("operations", largest.operations as f64),
                 ("us, at most", largest.time.as_secs_f64() * 1e6),

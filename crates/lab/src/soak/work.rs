@@ -23,26 +23,12 @@ pub(super) enum Keys {
     Crafted,
 }
 
-impl Keys {
-    pub(super) const ALL: [(Self, &'static str); 4] = [
-        (Self::Honest, "honest"),
-        (Self::Skewed, "skewed"),
-        (Self::Repeated, "repeated"),
-        (Self::Crafted, "crafted"),
-    ];
-}
-
 /// What an operation did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Did {
     Insert,
     Refuse,
     Remove,
-}
-
-impl Did {
-    pub(super) const ALL: [(Self, &'static str); 3] =
-        [(Self::Insert, "insert"), (Self::Refuse, "refusal"), (Self::Remove, "removal")];
 }
 
 /// The largest of some operations.
@@ -109,12 +95,12 @@ impl Meter {
     }
 
     /// The largest of each kind of keys and operation.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, Did, &'static str, Largest)> {
-        let of = move |(keys, whose): (Keys, &'static str)| {
-            let largest = self.largest[keys as usize];
-            Did::ALL.map(move |(did, name)| (whose, did, name, largest[did as usize]))
+    pub(super) fn all(&self) -> impl Iterator<Item = (Keys, Did, Largest)> {
+        let of = |keys: Keys| {
+            let dids = [Did::Insert, Did::Refuse, Did::Remove];
+            dids.map(|did| (keys, did, self.largest[keys as usize][did as usize]))
         };
-        let all = Keys::ALL.into_iter().flat_map(of);
-        all.filter(|(.., largest)| largest.operations > 0)
+        let all = [Keys::Honest, Keys::Skewed, Keys::Repeated, Keys::Crafted].map(of);
+        all.into_iter().flatten().filter(|(.., largest)| largest.operations > 0)
     }
 }

@@ -8,7 +8,7 @@ use malkoha::{
 };
 
 use super::{Shared, SharedContender};
-use crate::subject::{How, Operation, Subject};
+use crate::subject::Subject;
 
 /// 0.23 % false positives with five slots per word.
 const FINGERPRINT_BITS: u32 = 12;
@@ -103,38 +103,6 @@ struct Unshared(Mutex<CuckooFilter>);
 
 impl Shared for Unshared {
     fn handle(&self) -> Box<dyn Subject + '_> {
-        Box::new(Locked(self.0.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-}
-
-struct Locked<'a>(MutexGuard<'a, CuckooFilter>);
-
-impl Subject for Locked<'_> {
-    fn insert(&mut self, key: u64) -> bool {
-        Subject::insert(&mut *self.0, key)
-    }
-
-    fn contains(&self, key: u64) -> bool {
-        Subject::contains(&*self.0, key)
-    }
-
-    fn remove(&mut self, key: u64) -> bool {
-        Subject::remove(&mut *self.0, key)
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
-    }
-
-    fn can(&self, operation: Operation, how: How) -> bool {
-        self.0.can(operation, how)
-    }
-
-    fn insert_batch(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
-        self.0.insert_batch(how, keys, refused);
-    }
-
-    fn find_batch(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
-        self.0.find_batch(how, keys, found)
+        Box::new(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
