@@ -121,15 +121,20 @@ impl Task for &Add {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
         let &Add { ref edit, copies } = self;
         let (bits, threads) = (filter.value_bits(), edit.threads.threads());
-        let adding = Editing::new(edit, filter, copies, move |filter, items: &mut Vec<C::Item>| {
-            sort(items, threads);
-            if !copies {
-                items.dedup();
-                C::retain_new(filter, items);
-            }
-            insert(filter, items)?;
-            Ok(items.len() as u64)
-        });
+        let adding = Editing::new(
+            edit,
+            filter,
+            copies,
+            Box::new(move |filter, items| {
+                sort(items, threads);
+                if !copies {
+                    items.dedup();
+                    C::retain_new(filter, items);
+                }
+                insert(filter, items)?;
+                Ok(items.len() as u64)
+            }),
+        );
         let failed = adding.saving.state();
         let Editing { filter, lines, done, .. } = edit.run(adding, bits).with_context(|| {
             format!("cannot add to {}, which is {}", name(&edit.filter), failed())
@@ -143,8 +148,11 @@ impl Task for &Remove {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
         let &Remove { ref edit, copies } = self;
         let (mut seen, threads) = (HashSet::new(), edit.threads.threads());
-        let removing =
-            Editing::new(edit, filter, copies, move |filter, items: &mut Vec<C::Item>| {
+        let removing = Editing::new(
+            edit,
+            filter,
+            copies,
+            Box::new(move |filter, items| {
                 sort(items, threads);
                 if !copies {
                     items.retain(|&item| seen.insert(item));
@@ -152,7 +160,8 @@ impl Task for &Remove {
                 let before = filter.len();
                 C::remove(filter, items);
                 Ok(before - filter.len())
-            });
+            }),
+        );
         let failed = removing.saving.state();
         // A value that is too large is not in, which is not an error.
         let removed = edit.run(removing, u64::BITS).with_context(|| {
@@ -167,22 +176,22 @@ impl Task for &Remove {
 const AT_ONCE: usize = 1 << 18;
 
 /// A filter, and the items of lines that have not changed it yet.
-struct Editing<T: Table, C: Lines, F> {
+struct Editing<T: Table, C: Lines> {
     filter: Filter<T, C>,
     items: Vec<C::Item>,
     /// Changes the filter by items, and returns by how many.
-    change: F,
+    change: Change<T, C>,
     copies: bool,
     lines: u64,
     done: u64,
     saving: Saving,
 }
 
-impl<T: Table, C: Lines, F> Editing<T, C, F>
-where
-    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
-{
-    fn new(edit: &EditArgs, filter: Filter<T, C>, copies: bool, change: F) -> Self {
+type Change<T, C> =
+    Box<dyn FnMut(&mut Filter<T, C>, &mut Vec<<C as Lines>::Item>) -> Result<u64> + Send>;
+
+impl<T: Table, C: Lines> Editing<T, C> {
+    fn new(edit: &EditArgs, filter: Filter<T, C>, copies: bool, change: Change<T, C>) -> Self {
         let saving = Saving::to(&edit.filter);
         Self { filter, items: Vec::new(), change, copies, lines: 0, done: 0, saving }
     }
@@ -196,10 +205,7 @@ where
     }
 }
 
-impl<T: Table, C: Lines, F> Sink for Editing<T, C, F>
-where
-    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
-{
+impl<T: Table, C: Lines> Sink for Editing<T, C> {
     type Made = Reduced<C::Item>;
 
     fn take(&mut self, made: &mut Self::Made) -> Result<()> {
@@ -213,10 +219,7 @@ where
     }
 }
 
-impl<T: Table, C: Lines, F> Save for Editing<T, C, F>
-where
-    F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
-{
+impl<T: Table, C: Lines> Save for Editing<T, C> {
     fn save(&mut self) -> Result<()> {
         self.apply()?;
         self.saving.save(&self.filter)
@@ -229,14 +232,11 @@ impl EditArgs {
     }
 
     /// Reads all lines, and saves the filter.
-    fn run<T: Table, C: Lines, F>(
+    fn run<T: Table, C: Lines>(
         &self,
-        editing: Editing<T, C, F>,
+        editing: Editing<T, C>,
         value_bits: u32,
-    ) -> Result<Editing<T, C, F>>
-    where
-        F: FnMut(&mut Filter<T, C>, &mut Vec<C::Item>) -> Result<u64> + Send + 'static,
-    {
+    ) -> Result<Editing<T, C>> {
         let side = self.input.side(&self.keys)?.all_needed();
         if side.inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");

@@ -74,6 +74,23 @@ pub(crate) trait Save: Sink {
 /// A sink whose filter is saved meanwhile.
 pub(crate) struct Kept<S: Save>(Arc<Shared<S>>);
 
+/// Whether the process is to live on when its terminal is closed.
+#[cfg(target_os = "linux")]
+fn is_nohup() -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: without a new action, the call only writes the present one to `action`, which is as
+    // large as it must be, and returns 0 if it has.
+    unsafe {
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_nohup() -> bool {
+    false
+}
+
 /// Bytes of the stack of a thread that saves.
 const STACK: usize = 1 << 18;
 
@@ -93,7 +110,8 @@ impl<S: Save> Kept<S> {
         {
             use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-            let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+            let signals = [SIGINT, SIGTERM].into_iter().chain((!is_nohup()).then_some(SIGHUP));
+            let mut signals = signal_hook::iterator::Signals::new(signals)?;
             let saved = Arc::clone(&shared);
             thread().spawn(move || {
                 for signal in signals.forever() {

@@ -22,6 +22,7 @@ mod union;
 mod uniq;
 mod verify;
 
+mod first;
 mod items;
 mod keeping;
 mod window;

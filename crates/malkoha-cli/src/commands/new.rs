@@ -8,14 +8,15 @@ use indicatif::HumanCount;
 use malkoha::tables::{Ages, Fixed, Growing};
 use malkoha::{FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
+use super::first::New;
 use super::keeping::{KeepArgs, Kept, Save, Saving};
 use super::window::WindowArgs;
 use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
-use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::failure::{Outcome, tell};
 use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Block, Side, name};
 use crate::output::{LineWriter, Overwrite, replace};
-use crate::pipeline::{Sink, in_order};
+use crate::pipeline::in_order;
 use crate::progress::Progress;
 use crate::records::{Hashed, KeyArgs};
 use crate::time::{self, Now};
@@ -23,11 +24,11 @@ use crate::time::{self, Now};
 const AFTER_HELP: &str = "\
 Prints each line that is not in FILTER, once, and adds it. It does this in one
 pass, while FILTER is locked: another command that would change it fails at
-once, or waits with --wait. If FILTER does not exist, it is created. It grows, and loses a new line
-with a probability below 1e-6, whoever chooses the lines, because its hash has
-a random key. If you want to unite it with other filters, create it with
-'malkoha build' first. A filter made in that way loses new lines at its own
-rate, which 'malkoha info' shows.
+once, or waits with --wait. If FILTER does not exist, it is created. It grows,
+and loses a new line with a probability below 1e-6, whoever chooses the lines,
+because its hash has a random key. If you want to unite it with other filters,
+create it with 'malkoha build' first. A filter made in that way loses new lines
+at its own rate, which 'malkoha info' shows.
 
 FILTER is saved as a whole: at the end, every ten seconds (--save-every), and
 before a signal (INT, TERM or HUP) ends the command. A line is printed before
@@ -182,8 +183,7 @@ impl Arguments {
         let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
         let saving = Saving::to(&self.filter);
         let failed = saving.state();
-        let new = New { filter, new: Vec::new(), out, lines: 0, added: 0, printed: 0, saving };
-        let kept = Kept::new(new, &self.keep)?;
+        let kept = Kept::new(New::of(filter, out, false, Some(saving)), &self.keep)?;
         let Side { inputs, keys } = side;
         let work =
             move |block: &Block, hashed: &mut Hashed| hashed.fill(block.source(), &keys, hasher);
@@ -194,48 +194,5 @@ impl Arguments {
             Ok(new)
         });
         printed.with_context(|| format!("{} is {}", name(&self.filter), failed()))
-    }
-}
-
-/// Adds lines and prints those that are new.
-struct New<T: Table, C: Lines> {
-    filter: Filter<T, C>,
-    /// Which lines of a block are new.
-    new: Vec<bool>,
-    out: LineWriter,
-    lines: u64,
-    added: u64,
-    printed: u64,
-    saving: Saving,
-}
-
-impl<T: Table, C: Lines> Save for New<T, C> {
-    fn save(&mut self) -> Result<()> {
-        self.out.finish().context(CANNOT_WRITE)?;
-        self.saving.save(&self.filter)
-    }
-}
-
-impl<T: Table, C: Lines> Sink for New<T, C> {
-    type Made = Hashed;
-
-    fn head(&mut self, header: &[u8]) -> Result<()> {
-        self.out.head(header).context(CANNOT_WRITE)
-    }
-
-    fn take(&mut self, block: &mut Hashed) -> Result<()> {
-        self.new.resize(block.hashes.len(), false);
-        C::insert_new(&mut self.filter, &block.hashes, &mut self.new)?;
-        for (line, fit) in block.records() {
-            if fit.is_none_or(|i| self.new[i]) {
-                self.added += u64::from(fit.is_some());
-                self.printed += 1;
-                self.out.write(line).context(CANNOT_WRITE)?;
-            }
-        }
-        self.lines += block.len() as u64;
-        self.saving.changed |= self.new.contains(&true);
-        block.clear();
-        self.out.end_batch().context(CANNOT_WRITE)
     }
 }

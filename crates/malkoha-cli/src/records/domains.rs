@@ -239,7 +239,7 @@ fn host(text: &[u8]) -> Rule<'_> {
     let text = &text[..end];
     let text = memchr::memrchr(b'@', text).map_or(text, |at| &text[at + 1..]);
     let name = match split(text, b':') {
-        Some((name, port)) if port.iter().all(u8::is_ascii_digit) => name,
+        Some((name, port)) if !port.is_empty() && port.iter().all(u8::is_ascii_digit) => name,
         _ => text,
     };
     Rule::One(name, ALL)
@@ -287,131 +287,51 @@ fn is_local(name: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> (Line, Vec<(String, u8)>) {
-        let mut all = Vec::new();
-        let read = domains(line.as_bytes(), |name, reach| {
-            all.push((String::from_utf8(name.to_vec()).unwrap(), reach));
-        });
-        (read, all)
-    }
+    /// One case in each line: names and what they stand for, and lines of lists that have them.
+    const CASES: &str = r#"
+ads.example 3 ¦ ads.example ¦ ADS.Example. ¦ .ads.example ¦ +.ads.example ¦   - '+.ads.example'
+ads.example 3 ¦ "ads.example", ¦ ||ads.example^$all ¦ ads.example^ ¦ 0.0.0.0 ads.example # why
+ads.example 3 ¦ 127.0.0.1    ads.example ¦ ::1 localhost ads.example ¦ address=/ads.example/0.0.0.0
+ads.example 3 ¦ server=/ads.example/ ¦ local=/ads.example/ ¦ address /ads.example/#
+ads.example 3 ¦ local-zone: "ads.example." static ¦ local-data: "ads.example A 0.0.0.0"
+ads.example 3 ¦ ads.example. 300 IN CNAME . ¦ ads.example A 0.0.0.0 ¦ domain:ads.example:@ads
+ads.example 3 ¦ - DOMAIN-SUFFIX,ads.example,REJECT ¦ host-suffix, ads.example, reject
+ads.example 3 ¦ zone "ads.example" IN {type primary;}; ¦ add name=ads.example type=NXDOMAIN
+ads.example 3 ¦ (^|\.)ads\.example$ ¦ https://ads.example/path?x ¦ http://u:w@ads.example:8080
+ads.example 3 ¦ ads.example:443 ¦ |https://ads.example^ ¦ ads.example # ads ¦ ||ads.example
+ads.example 2 ¦ *.ads.example ¦ ||*.ads.example^ ¦ *.ads.example CNAME .
+ads.example 1 ¦ full:ads.example ¦ DOMAIN,ads.example,REJECT ¦ =ads.example ¦ |ads.example^
+ads.example 1 ¦ ^ads\.example$
+ads.example 19 ¦ ||ads.example^$important
+ads.example 12 ¦ @@||ads.example^ ¦ @@ads.example ¦ server=/ads.example/# ¦ address /ads.example/-
+ads.example 12 ¦ local-zone: ads.example always_transparent ¦ ads.example CNAME rpz-passthru.
+ads.example 4 ¦ @@|ads.example^|
+a.example,b.example 3 ¦ 0.0.0.0 a.example b.example ¦ address=/a.example/b.example/::
+xn--bcher-kva.example 3 ¦ Bücher.example
+ab.example 3 ¦ Ａb。Example.
+Nothing ¦ # x ¦ ! x ¦ [Adblock Plus] ¦ ; x ¦ 127.0.0.1 localhost ¦ server: ¦ payload: ¦ }; ¦ 
+Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
+Unknown ¦ ##.banner ¦ /banner/* ¦ ||ads.example^$third-party ¦ ||ads.example/path ¦ a b ¦ a,b
+Unknown ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keyword:ads ¦ ^ads.example$
+Unknown ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - ¦ local-zone:
+"#;
 
     #[test]
     fn lines_as_people_have_them() {
-        for line in [
-            "ads.example",
-            "ADS.Example.",
-            "  ads.example\r",
-            ".ads.example",
-            "+.ads.example",
-            "  - '+.ads.example'",
-            "\"ads.example\",",
-            "||ads.example^",
-            "||ads.example^$all",
-            "||ads.example",
-            "ads.example^",
-            "0.0.0.0 ads.example # why",
-            "127.0.0.1\t   ads.example",
-            "::1 localhost ads.example",
-            "address=/ads.example/0.0.0.0",
-            "address=/ads.example/#",
-            "server=/ads.example/",
-            "local=/ads.example/",
-            "address /ads.example/#",
-            "domain-rules /ads.example/ -a #",
-            "local-zone: \"ads.example\" static",
-            "  local-zone: \"ads.example.\" always_null",
-            "local-data: \"ads.example A 0.0.0.0\"",
-            "ads.example CNAME .",
-            "ads.example. 300 IN CNAME .",
-            "ads.example A 0.0.0.0",
-            "domain:ads.example",
-            "domain:ads.example:@ads",
-            "DOMAIN-SUFFIX,ads.example",
-            "- DOMAIN-SUFFIX,ads.example,REJECT",
-            "host-suffix, ads.example, reject",
-            "zone \"ads.example\" { type master; file \"x\"; };",
-            "zone \"ads.example\" IN {type primary;};",
-            "/ip dns static add address=0.0.0.0 name=ads.example",
-            "add name=ads.example type=NXDOMAIN",
-            r"(\.|^)ads\.example$",
-            r"(^|\.)ads\.example$",
-            "https://ads.example/path?x",
-            "http://user:word@ads.example:8080",
-            "ads.example:443",
-            "|https://ads.example^",
-            "ads.example # ads",
-        ] {
-            assert_eq!(
-                read(line),
-                (Line::Entries, vec![("ads.example".to_owned(), ALL)]),
-                "{line}"
-            );
-        }
-        for (line, reach) in [
-            ("*.ads.example", BELOW),
-            ("||*.ads.example^", BELOW),
-            ("*.ads.example CNAME .", BELOW),
-            ("full:ads.example", ITSELF),
-            ("DOMAIN,ads.example,REJECT", ITSELF),
-            ("=ads.example", ITSELF),
-            ("|ads.example^", ITSELF),
-            (r"^ads\.example$", ITSELF),
-            ("||ads.example^$important", ALL | IMPORTANT),
-            ("@@||ads.example^", excepted(ALL)),
-            ("@@ads.example", excepted(ALL)),
-            ("@@|ads.example^|", NOT_ITSELF),
-            ("server=/ads.example/#", excepted(ALL)),
-            ("address /ads.example/-", excepted(ALL)),
-            ("local-zone: ads.example always_transparent", excepted(ALL)),
-            ("ads.example CNAME rpz-passthru.", excepted(ALL)),
-        ] {
-            let expected = vec![("ads.example".to_owned(), reach)];
-            assert_eq!(read(line), (Line::Entries, expected), "{line}");
-        }
-        let names = |line| read(line).1.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
-        assert_eq!(names("0.0.0.0 a.example b.example"), ["a.example", "b.example"]);
-        assert_eq!(names("address=/a.example/b.example/::"), ["a.example", "b.example"]);
-        assert_eq!(names("B\u{fc}cher.example"), ["xn--bcher-kva.example"]);
-        assert_eq!(names(" \u{ff21}b\u{3002}Example. "), ["ab.example"]);
-        for line in [
-            "",
-            "# x",
-            "! x",
-            "[Adblock Plus]",
-            "; x",
-            "127.0.0.1 localhost",
-            "server:",
-            "payload:",
-            "$TTL 60",
-            "@ SOA a. b. 1 2 3 4 5",
-            "@ IN NS localhost.",
-            "  NS localhost.",
-            "};",
-        ] {
-            assert_eq!(read(line), (Line::Nothing, vec![]), "{line}");
-        }
-        for line in [
-            "##.banner",
-            "/banner/*",
-            "||ads.example^$third-party",
-            "||ads.example/path",
-            "a b",
-            "conf-dir=/etc",
-            "a,b",
-            "0.0.0.0",
-            "192.0.2.7",
-            "http://192.0.2.7/",
-            "keyword:ads",
-            "DOMAIN-KEYWORD,ads",
-            r"^ads.example$",
-            "a*.example",
-            "\u{e9}*.example",
-            "a;b.example",
-            "a\u{ff1b}b.example",
-            "-",
-            "local-zone:",
-        ] {
-            assert_eq!(read(line), (Line::Unknown, vec![]), "{line}");
+        for case in CASES.lines().filter(|case| !case.is_empty()) {
+            let (expected, lines) = case.split_once(" ¦ ").unwrap();
+            for line in lines.split(" ¦ ") {
+                let (mut names, mut reaches) = (Vec::new(), Vec::new());
+                let read = domains(line.as_bytes(), |name, reach| {
+                    names.push(String::from_utf8(name.to_vec()).unwrap());
+                    reaches.push(reach);
+                });
+                let found = match read {
+                    Line::Entries => format!("{} {}", names.join(","), reaches[0]),
+                    other => format!("{other:?}"),
+                };
+                assert_eq!(found, expected, "{line}");
+            }
         }
     }
 }

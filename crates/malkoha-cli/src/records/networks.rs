@@ -215,65 +215,41 @@ mod tests {
         }
     }
 
+    /// One case in each line: networks, and lines of lists that have them.
+    const CASES: &str = "
+172.16.0.0-172.31.255.255 | 172.16.0.0/12 | 172.16.0.0/255.240.0.0 | 172.16.0.0 255.240.0.0
+172.16.0.0-172.31.255.255 | 172.16.0.0-172.31.255.255 | 172.016.000.000 - 172.031.255.255 , 000 , x
+172.16.0.0-172.31.255.255 | Some range:172.16.0.0-172.31.255.255 | deny 172.16.0.0/12;
+172.16.0.0-172.31.255.255 | Deny from 172.16.0.0/12 | Require not ip 172.16.0.0/12
+172.16.0.0-172.31.255.255 | add x 172.16.0.0/12 timeout 300 | add address=172.16.0.0/12 list=x
+172.16.0.0-172.31.255.255 | -A INPUT -s 172.16.0.0/12 -d 10.0.0.1 -j DROP | ::ffff:172.16.0.0/108
+172.16.0.0-172.31.255.255 | 172.16.0.0/12 ; SBL 10.0.0.1 | 172.20.1.2/12,US,somebody
+1.2.3.4-1.2.3.4 | 1.2.3.4:80 | ALL: 1.2.3.4
+2001:db8::1-2001:db8::1 | [2001:db8::1]:80 | 2001:db8::1
+2001:db8::-2001:db8::1 | 2001:db8::/127 | 2001:db8::-2001:db8::1
+10.1.0.0-10.1.255.255 | ALL: 10.1. | 10.1.*.*
+1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | deny from 1.2.3.4 5.6.7.8 | { 1.2.3.4, 5.6.7.8 } | 1.2.3.4; 5.6.7.8;
+!1.2.3.4-1.2.3.4 | allow 1.2.3.4; | add x 1.2.3.4 nomatch | -A I -s 1.2.3.4/32 -j ACCEPT
+Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
+Unknown | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
+";
+
     #[test]
     fn lines_as_people_have_them() {
-        let read = |line: &str| {
-            let mut all = Vec::new();
-            let line = networks(line.as_bytes(), |range, is_excepted| {
-                let text = match range {
-                    Range::V4(a, b) => format!("{}-{}", Ipv4Addr::from(a), Ipv4Addr::from(b)),
-                    Range::V6(a, b) => format!("{}-{}", Ipv6Addr::from(a), Ipv6Addr::from(b)),
-                };
-                all.push(if is_excepted { format!("!{text}") } else { text });
-            });
-            (line, all.join(" "))
-        };
-        for line in [
-            "172.16.0.0/12",
-            "172.16.0.0/255.240.0.0",
-            "172.16.0.0 255.240.0.0",
-            "172.16.0.0-172.31.255.255",
-            "172.16.0.0 - 172.31.255.255 , 000 , somebody",
-            "172.016.000.000 - 172.031.255.255",
-            "Some range:172.16.0.0-172.31.255.255",
-            "deny 172.16.0.0/12;",
-            "Deny from 172.16.0.0/12",
-            "Require not ip 172.16.0.0/12",
-            "add blacklist 172.16.0.0/12 timeout 300",
-            "-A INPUT -s 172.16.0.0/12 -d 10.0.0.1 -j DROP",
-            "172.16.0.0/12 ; SBL 10.0.0.1",
-            "172.20.1.2/12,US,somebody",
-            "::ffff:172.16.0.0/108",
-            "access-list 10 deny 172.16.0.0 255.240.0.0",
-            "add address=172.16.0.0/12 list=x",
-        ] {
-            let expected = (Line::Entries, "172.16.0.0-172.31.255.255".to_owned());
-            assert_eq!(read(line), expected, "{line}");
-        }
-        for (line, expected) in [
-            ("1.2.3.4:80", "1.2.3.4-1.2.3.4"),
-            ("[2001:db8::1]:80", "2001:db8::1-2001:db8::1"),
-            ("2001:db8::/127", "2001:db8::-2001:db8::1"),
-            ("2001:db8::1-2001:db8::5", "2001:db8::1-2001:db8::5"),
-            ("10.1.2.*", "10.1.2.0-10.1.2.255"),
-            ("ALL: 10.1.", "10.1.0.0-10.1.255.255"),
-            ("deny from 1.2.3.4 5.6.7.8", "1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8"),
-            ("elements = { 1.2.3.4, 5.6.7.0/31 }", "1.2.3.4-1.2.3.4 5.6.7.0-5.6.7.1"),
-            ("1.2.3.4; 5.6.7.8;", "1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8"),
-            ("allow 1.2.3.4;", "!1.2.3.4-1.2.3.4"),
-            ("add x 1.2.3.4 nomatch", "!1.2.3.4-1.2.3.4"),
-        ] {
-            assert_eq!(read(line), (Line::Entries, expected.to_owned()), "{line}");
-        }
-        for line in
-            ["", "# 1.2.3.4", "; x", "*filter", ":INPUT DROP [0:0]", "COMMIT", "create x hash:net"]
-        {
-            assert_eq!(read(line).0, Line::Nothing, "{line}");
-        }
-        for line in
-            ["x", "0.0.0.0/33", "ads.example", "-", "1.2.3.4.5", "5.6.7.8-1.2.3.4", "1.2.3:80"]
-        {
-            assert_eq!(read(line).0, Line::Unknown, "{line}");
+        for case in CASES.lines().filter(|case| !case.is_empty()) {
+            let (expected, lines) = case.split_once(" | ").unwrap();
+            for line in lines.split(" | ") {
+                let mut all = Vec::new();
+                let read = networks(line.as_bytes(), |range, is_excepted| {
+                    let text = match range {
+                        Range::V4(a, b) => format!("{}-{}", Ipv4Addr::from(a), Ipv4Addr::from(b)),
+                        Range::V6(a, b) => format!("{}-{}", Ipv6Addr::from(a), Ipv6Addr::from(b)),
+                    };
+                    all.push(if is_excepted { format!("!{text}") } else { text });
+                });
+                let found = if read == Line::Entries { all.join(" ") } else { format!("{read:?}") };
+                assert_eq!(found, expected, "{line}");
+            }
         }
     }
 }

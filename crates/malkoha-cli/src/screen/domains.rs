@@ -233,7 +233,8 @@ impl Names {
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
         lists.read(|_, batch| {
             let mut counted = 0;
-            for (i, key) in batch.fit_keys().enumerate() {
+            let keys = batch.keys.iter().zip(batch.fits()).enumerate();
+            for (i, (key, _)) in keys.filter(|(_, (_, fits))| *fits) {
                 let line = domains(key, |name, reach| {
                     if with_origins {
                         let origin = Origin { list: batch.file(), line: batch.line(i) };

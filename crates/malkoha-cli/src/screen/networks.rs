@@ -59,7 +59,8 @@ impl Networks {
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
         lists.read(|_, batch| {
             let mut counted = 0;
-            for (i, key) in batch.fit_keys().enumerate() {
+            let keys = batch.keys.iter().zip(batch.fits()).enumerate();
+            for (i, (key, _)) in keys.filter(|(_, (_, fits))| *fits) {
                 let mut owner = 0;
                 if with_origins {
                     owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);

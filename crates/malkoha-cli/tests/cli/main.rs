@@ -3,6 +3,7 @@
 mod bounded;
 mod broken_output;
 mod filter_files;
+mod formats;
 mod generated;
 mod guide;
 mod harness;

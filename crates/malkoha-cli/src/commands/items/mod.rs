@@ -100,15 +100,25 @@ pub(super) fn reducing<T: Item>(
     let work = move |block: &Block, made: &mut Reduced<T>| {
         keys.read(block.source(), |batch| {
             made.items.reserve(batch.len());
-            for (i, key) in batch.keys.iter().enumerate() {
-                match T::of(key, hasher, value_bits) {
-                    _ if !batch.unfit.is_empty() && batch.unfit.contains(&i) => {}
-                    Ok(item) => made.items.push(item),
-                    Err(wrong) => {
-                        let file = name(&names.paths()[block.file()]);
-                        bail!("line {} of {file} {wrong}", batch.line(i));
-                    }
+            let mut put = |i: usize, key: &[u8]| match T::of(key, hasher, value_bits) {
+                Ok(item) => {
+                    made.items.push(item);
+                    Ok(())
                 }
+                Err(wrong) => {
+                    let file = name(&names.paths()[block.file()]);
+                    bail!("line {} of {file} {wrong}", batch.line(i))
+                }
+            };
+            let mut keys = batch.keys.iter().enumerate();
+            if batch.unfit.is_empty() {
+                keys.try_for_each(|(i, key)| put(i, key))?;
+            } else {
+                keys.zip(batch.fits()).try_for_each(
+                    |((i, key), fits)| {
+                        if fits { put(i, key) } else { Ok(()) }
+                    },
+                )?;
             }
             made.lines += batch.len() as u64;
             Ok(())
