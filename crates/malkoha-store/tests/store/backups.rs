@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use malkoha_store::{Error, Store};
 use tempfile::TempDir;
 
-use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::support::{Contents, Dir, assert_holds, options, put_all};
 use crate::wrapped::{Hooks, Wrapped};
 
 /// Does something before a file gets a second name.
@@ -36,10 +36,7 @@ fn an_interrupted_backup_is_no_store() {
     let dir = Dir::new();
     let mut expected = Contents::new();
     let store = dir.open();
-    for n in 0..2000 {
-        store.put(&key(n), &[1; 50]).unwrap();
-        expected.insert(key(n), vec![1; 50]);
-    }
+    put_all(&store, &mut expected, 0..2000, &[1; 50]);
     store.close().unwrap();
     // Each time one file more; the last one is the checkpoint.
     for files in 0..=dir.logs().len() {
@@ -79,10 +76,7 @@ fn two_backups_do_not_go_into_one_directory() {
     let (dir, other) = (Dir::new(), Dir::new());
     let mut expected = Contents::new();
     let store = dir.open();
-    for n in 0..2000 {
-        store.put(&key(n), &[1; 50]).unwrap();
-        expected.insert(key(n), vec![1; 50]);
-    }
+    put_all(&store, &mut expected, 0..2000, &[1; 50]);
     store.close().unwrap();
     let other = other.open();
     other.put(b"other", b"").unwrap();

@@ -2,7 +2,7 @@
 
 use malkoha_store::{Batch, Compression, Store, Swap};
 
-use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::support::{Contents, Dir, assert_holds, delete_all, key, options};
 
 /// Some that compression shortens, some that it does not, and some that are too short for it.
 fn value(n: u32) -> Vec<u8> {
@@ -45,10 +45,7 @@ fn values_are_read_whichever_way_they_are_stored() {
     let found = store.compare_and_swap(&key(0), Some(b"other"), None).unwrap();
     assert_eq!(found, Swap::Found(Some(value(0))));
     expected.insert(key(3), b"new".to_vec());
-    for n in (0..600).filter(|n| n % 5 > 0) {
-        store.delete(&key(n)).unwrap();
-        expected.remove(&key(n));
-    }
+    delete_all(&store, &mut expected, (0..600).filter(|n| n % 5 > 0));
     store.compact().unwrap();
     assert_holds(&store, &expected);
     let snapshot = store.snapshot();

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use malkoha_store::{Durability, Error, Store};
 
-use crate::support::{Contents, Dir, assert_holds, contents, each_file, filled, key, options};
+use crate::support::{
+    Contents, Dir, assert_holds, contents, delete_all, each_file, filled, key, options, put_all,
+};
 
 /// Some files whose records were all synced, and no checkpoint.
 pub(crate) fn without_checkpoint() -> (Dir, Contents) {
@@ -25,6 +27,14 @@ pub(crate) fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 /// The place of a key in a file.
 pub(crate) fn place(bytes: &[u8], key: &[u8]) -> usize {
     bytes.windows(key.len()).position(|part| part == key).unwrap()
+}
+
+/// Flips a bit of a key, or of other bytes that are found once.
+pub(crate) fn flip(path: &Path, what: &[u8]) {
+    change(path, |bytes| {
+        let at = place(bytes, what);
+        bytes[at] ^= 1;
+    });
 }
 
 #[track_caller]
@@ -75,10 +85,7 @@ fn damage_behind_the_last_checkpoint_is_told_after_closing() {
         store.put(b"last", b"2").unwrap();
         store.close().unwrap();
         let log = dir.logs()[0].clone();
-        change(&log, |bytes| {
-            let at = place(bytes, b"last");
-            bytes[at] ^= 1;
-        });
+        flip(&log, b"last");
         change(&dir.path().join("CHECKPOINT"), |bytes| bytes[20] ^= 1);
         assert!(refusal(&dir).contains("000000000001.log"));
         let repair = Store::repair(dir.path()).unwrap();
@@ -165,10 +172,7 @@ fn log_files_get_no_shorter() {
     let dir = Dir::new();
     let store = Store::open(dir.path(), &options().file_bytes(1 << 20)).unwrap();
     let mut expected = Contents::new();
-    for n in 0..100 {
-        store.put(&key(n), &[3; 40]).unwrap();
-        expected.insert(key(n), vec![3; 40]);
-    }
+    put_all(&store, &mut expected, 0..100, &[3; 40]);
     let log = dir.logs()[0].clone();
     let (length, blocks) = (log.metadata().unwrap().len(), log.metadata().unwrap().blocks());
     assert_eq!(length, 1 << 20);
@@ -197,10 +201,7 @@ fn a_copy_by_links_is_a_store_of_its_own() {
     }
     let theirs = expected.clone();
     let store = copy.open();
-    for n in 0..50 {
-        store.put(&key(n), b"changed").unwrap();
-        expected.insert(key(n), b"changed".to_vec());
-    }
+    put_all(&store, &mut expected, 0..50, b"changed");
     assert_holds(&store, &expected);
     drop(store);
     assert_holds(&copy.open(), &expected);
@@ -246,14 +247,8 @@ fn compaction_of_what_is_compact_changes_nothing() {
 fn one_damaged_file_does_not_end_compaction() {
     let (dir, mut expected) = without_checkpoint();
     let store = dir.open();
-    for n in 0..300 {
-        store.delete(&key(2 * n)).unwrap();
-        expected.remove(&key(2 * n));
-    }
-    change(&dir.logs()[1], |bytes| {
-        let at = place(bytes, b"key 251");
-        bytes[at] ^= 1;
-    });
+    delete_all(&store, &mut expected, (0..600).step_by(2));
+    flip(&dir.logs()[1], b"key 251");
     drop(store);
     let store = dir.open();
     let before = store.stats();
@@ -274,10 +269,7 @@ fn one_damaged_file_does_not_end_compaction() {
 fn compaction_leaves_no_tombstones_where_all_files_have_something_to_give() {
     let (dir, mut expected) = without_checkpoint();
     let store = dir.open();
-    for n in 0..300 {
-        store.delete(&key(2 * n)).unwrap();
-        expected.remove(&key(2 * n));
-    }
+    delete_all(&store, &mut expected, (0..600).step_by(2));
     assert!(store.stats().tombstone_bytes > 0);
     store.compact().unwrap();
     assert_eq!((store.stats().tombstone_bytes, store.stats().dead_bytes), (0, 0));
@@ -291,13 +283,15 @@ fn compaction_leaves_no_tombstones_where_all_files_have_something_to_give() {
 fn nothing_is_made_where_no_store_is() {
     let dir = Dir::new();
     fs::write(dir.path().join("letter.txt"), "Dear cuckoo").unwrap();
-    let refused = [
-        Store::repair(dir.path()).map(drop),
-        Store::open(dir.path(), &options().create(false)).map(drop),
-        Store::open_read_only(dir.path()).map(drop),
-    ];
-    for refused in refused {
-        assert!(matches!(refused, Err(Error::NoStore(_))), "{refused:?}");
+    for path in [dir.path(), &dir.path().join("none")] {
+        let refused = [
+            Store::repair(path).map(drop),
+            Store::open(path, &options().create(false)).map(drop),
+            Store::open_read_only(path).map(drop),
+        ];
+        for refused in refused {
+            assert!(matches!(refused, Err(Error::NoStore(_))), "{refused:?}");
+        }
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }

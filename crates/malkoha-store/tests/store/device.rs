@@ -14,16 +14,15 @@ use crate::damage::change;
 use crate::full::some;
 use crate::mounts::{Device, Loop};
 use crate::simulated::Simulated;
-use crate::support::{Contents, assert_holds, key, options};
+use crate::support::{Contents, assert_holds, delete_all, key, options, put_all};
 
 /// Puts until the device is full.
 fn fill(store: &Store, expected: &mut Contents) -> Error {
     for n in 0.. {
-        let value = vec![b'v'; 1000];
-        if let Err(error) = store.put(&key(n), &value) {
+        if let Err(error) = store.put(&key(n), &[b'v'; 1000]) {
             return error;
         }
-        expected.insert(key(n), value);
+        expected.insert(key(n), vec![b'v'; 1000]);
     }
     unreachable!("no device takes all numbers")
 }
@@ -50,10 +49,7 @@ fn a_full_device_refuses_writes_until_there_is_room() {
     assert!(matches!(store.put(b"large", &[0; 1 << 20]), Err(Error::NoSpace { .. })));
     assert_holds(&store, &expected);
     std::fs::remove_file(ballast).unwrap();
-    for n in 0..100 {
-        assert!(store.delete(&key(n)).unwrap());
-        expected.remove(&key(n));
-    }
+    delete_all(&store, &mut expected, 0..100);
     store.put(b"once more", b"yes").unwrap();
     expected.insert(b"once more".to_vec(), b"yes".to_vec());
     store.compact().unwrap();
@@ -68,10 +64,7 @@ fn a_directory_that_may_not_be_written_to_can_be_read() {
     let path = device.path().join("store");
     let store = Store::open(&path, &options()).unwrap();
     let mut expected = Contents::new();
-    for n in 0..300 {
-        store.put(&key(n), b"value").unwrap();
-        expected.insert(key(n), b"value".to_vec());
-    }
+    put_all(&store, &mut expected, 0..300, b"value");
     store.close().unwrap();
     device.make_read_only();
     let Err(error) = Store::open(&path, &options()) else { panic!("it may not be written to") };
@@ -123,10 +116,7 @@ fn writing_ends(fail: fn(&Simulated, bool)) {
     let options = options().durability(Durability::Always);
     let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
     let mut expected = Contents::new();
-    for n in 0..20 {
-        store.put(&key(n), b"value").unwrap();
-        expected.insert(key(n), b"value".to_vec());
-    }
+    put_all(&store, &mut expected, 0..20, b"value");
     fail(&storage, true);
     let error = store.put(b"unlucky", b"1").unwrap_err();
     assert!(matches!(error, Error::Stopped(_)), "{error}");
@@ -312,10 +302,7 @@ fn a_log_as_long_as_it_can_be_refuses_puts_and_takes_deletes() {
     let mut expected = Contents::new();
     let open = || Store::open(dir.path(), &options).unwrap();
     let store = open();
-    for n in 0..200 {
-        store.put(&key(n), &[7; 100]).unwrap();
-        expected.insert(key(n), vec![7; 100]);
-    }
+    put_all(&store, &mut expected, 0..200, &[7; 100]);
     store.close().unwrap();
     // All places belong to the first file, most of which is a hole.
     let log = std::fs::File::options().write(true).open(dir.path().join("000000000001.log"));
@@ -332,10 +319,7 @@ fn a_log_as_long_as_it_can_be_refuses_puts_and_takes_deletes() {
         put.err()
     });
     assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
-    for n in 0..20 {
-        assert!(store.delete(&key(n)).unwrap(), "{n}");
-        expected.remove(&key(n));
-    }
+    delete_all(&store, &mut expected, 0..20);
     assert_holds(&store, &expected);
     drop(store);
     assert_holds(&open(), &expected);
@@ -426,10 +410,7 @@ fn room_that_cannot_be_given_back_changes_nothing_else() {
     let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
     storage.keep_room();
     let mut expected = Contents::new();
-    for n in 0..300 {
-        store.put(&key(n), &[7; 100]).unwrap();
-        expected.insert(key(n), vec![7; 100]);
-    }
+    put_all(&store, &mut expected, 0..300, &[7; 100]);
     assert_holds(&store, &expected);
     let left = storage.crashed(storage.events(), || false);
     assert_holds(&Store::open_in(Arc::new(left), None, &options).unwrap(), &expected);

@@ -89,9 +89,9 @@ fn a_table_that_fills_a_device_can_be_removed() {
 fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
     const EXT4: &str = "mkfs.ext4";
     let cases = [
-        (EXT4, 24, 1000, 17, 1),
         (EXT4, 12, 30, 3000, 97),
         ("mkfs.btrfs", 128, 1000, 3000, 97),
+        (EXT4, 24, 1000, 17, 1),
         (EXT4, 24, 1000, 3000, 97),
         (EXT4, 24, 100, 17, 1),
         (EXT4, 24, 100, 3000, 97),
@@ -99,21 +99,26 @@ fn a_full_store_with_little_dead_in_each_file_can_be_emptied() {
         (EXT4, 12, 1, 3000, 97),
         (EXT4, 48, 1, 3000, 97),
     ];
-    for (mkfs, mebibytes, value, compact_after, step) in some(3, cases) {
+    for (mkfs, mebibytes, value, compact_after, step) in some(2, cases) {
         let Some(device) = Loop::new(&[mkfs], mebibytes) else { continue };
         let store = Store::open(device.path().join("store"), &full_options()).unwrap();
-        let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
-        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
-        for (i, n) in order.enumerate() {
-            if i == compact_after {
-                store.compact().unwrap();
-            }
-            let deleted = store.delete(&key(n));
-            assert!(deleted.is_ok_and(|it| it), "{i} of {full}, {mkfs}, values of {value} bytes");
-        }
-        store.compact().unwrap();
-        assert!(store.is_empty());
+        let full = fill(&store.main(), &vec![7; value]);
+        empty(&store, full, step, compact_after, &format!("{mkfs}, values of {value} bytes"));
     }
+}
+
+/// Deletes this many keys, each of some steps, and compacts once meanwhile and in the end.
+fn empty(store: &Store, full: u32, step: u32, compact_after: usize, what: &str) {
+    let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
+    for (i, n) in order.enumerate() {
+        if i == compact_after {
+            store.compact().unwrap();
+        }
+        let deleted = store.delete(&key(n));
+        assert!(deleted.as_ref().is_ok_and(|it| *it), "{i} of {full}: {deleted:?}, {what}");
+    }
+    store.compact().unwrap();
+    assert!(store.is_empty());
 }
 
 /// Others took the room that a copy needed, or what they used kept the room of removed files, or
@@ -129,7 +134,7 @@ fn threads_empty_a_full_store_that_is_filled_again() {
         for round in some(2, 0..4) {
             let store = Store::open(&path, &options).unwrap();
             let what = format!("round {round}, values of {value} bytes");
-            let full = (0..).find(|&n| store.put(&key(n), &vec![7; value]).is_err()).unwrap();
+            let full = fill(&store.main(), &vec![7; value]);
             first = first.max(full);
             assert!(full > first / 10 * 7, "{full} instead of {first}, {what}");
             let delete = |n: u32| {
@@ -170,16 +175,7 @@ fn batches_longer_than_a_file_can_be_deleted_on_a_full_device() {
         let full = fill_with(&store, halves(most), |batch, n| {
             batch.put(&key(n), &vec![7; value]).unwrap();
         });
-        let order = (0..step).flat_map(|first| (first..full).step_by(step as usize));
-        for (i, n) in order.enumerate() {
-            if i == compact_after {
-                store.compact().unwrap();
-            }
-            let deleted = store.delete(&key(n));
-            assert!(deleted.as_ref().is_ok_and(|it| *it), "{i} of {full}: {deleted:?}, {case:?}");
-        }
-        store.compact().unwrap();
-        assert!(store.is_empty());
+        empty(&store, full, step, compact_after, &format!("{case:?}"));
     }
 }
 
@@ -210,7 +206,7 @@ fn a_damaged_file_does_not_use_up_the_room_for_a_copy() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
     let path = device.path().join("store");
     let store = Store::open(&path, &full_options()).unwrap();
-    let full = (0..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
+    let full = fill(&store.main(), &[7; 100]);
     let log = std::fs::File::options().write(true).open(path.join("000000000001.log")).unwrap();
     log.write_all_at(b"damaged.", 100_000).unwrap();
     let order = (0..97).flat_map(|first| (first..full).step_by(97));
@@ -225,7 +221,7 @@ fn a_damaged_file_does_not_use_up_the_room_for_a_copy() {
 fn deletes_wait_for_room_that_readers_keep_for_a_moment() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 12) else { return };
     let store = Store::open(device.path().join("store"), &full_options()).unwrap();
-    let full = (0..).find(|&n| store.put(&key(n), &[7; 30]).is_err()).unwrap();
+    let full = fill(&store.main(), &[7; 30]);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -258,16 +254,8 @@ fn deletes_of_a_full_store_seldom_ask_for_more_room() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 24) else { return };
     let (storage, refused) = Wrapped::new(device.path(), Refused(AtomicU32::new(0)));
     let store = Store::open_in(storage, None, &full_options()).unwrap();
-    let full = (0..).find(|&n| store.put(&key(n), &[7; 100]).is_err()).unwrap();
-    let keys = (0..97).flat_map(|first| (first..full).step_by(97));
-    for (i, n) in keys.enumerate() {
-        if i == 3000 {
-            store.compact().unwrap();
-        }
-        assert!(store.delete(&key(n)).unwrap(), "{i} of {full}");
-    }
+    let full = fill(&store.main(), &[7; 100]);
+    empty(&store, full, 97, 3000, "");
     let refused = refused.0.load(Ordering::Relaxed);
     assert!(refused < full / 50, "{refused} refusals for {full} deletes");
-    store.compact().unwrap();
-    assert!(store.is_empty());
 }

@@ -6,11 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use malkoha_store::storage::{OsStorage, Storage, StorageFile, View};
-use malkoha_store::{Error, Options, Store};
+use malkoha_store::{Batch, Error, Options, Store};
 use rustix::fs::{Advice, fadvise};
 
 use crate::mounts::Loop;
-use crate::support::{Contents, Dir, key, options};
+use crate::support::{Contents, Dir, assert_holds, contents, key, options, put_all};
 use crate::wrapped::{Hooks, Wrapped};
 
 const KEYS: u32 = 3000;
@@ -21,10 +21,7 @@ fn store_of_large_files() -> (Dir, Contents, Options) {
     let options = options().file_bytes(1 << 18);
     let store = Store::open(dir.path(), &options).unwrap();
     let mut expected = Contents::new();
-    for n in 0..KEYS {
-        store.put(&key(n), &[7; 200]).unwrap();
-        expected.insert(key(n), vec![7; 200]);
-    }
+    put_all(&store, &mut expected, 0..KEYS, &[7; 200]);
     store.close().unwrap();
     assert!(dir.logs().len() > 1);
     (dir, expected, options)
@@ -163,4 +160,66 @@ fn a_log_that_cannot_be_read_does_not_end_there() {
         assert!(matches!(error, Error::Io { action: "read", .. }), "{error}");
         assert_eq!(dir.logs(), logs);
     }
+}
+
+/// A log file whose inode does not match its checksum cannot be opened, looked at, renamed or
+/// removed. Nothing of the store could be read then, not even past damage.
+#[test]
+fn a_file_that_cannot_be_opened_is_a_damaged_one() {
+    let Some(device) = Loop::new(&["mkfs.ext4"], 16) else { return };
+    let path = device.path().join("store");
+    let mut expected = Contents::new();
+    let store = Store::open(&path, &options()).unwrap();
+    put_all(&store, &mut expected, 0..600, &[1; 50]);
+    store.close().unwrap();
+    let broken = path.join("000000000002.log");
+    device.damage_inode(&broken);
+    let refused = Store::open(&path, &options()).err().expect("it is damaged").to_string();
+    assert!(refused.contains("cannot read '000000000002.log'"), "{refused}");
+    let store = Store::open_past_damage(&path).unwrap();
+    let skipped: Vec<_> = store.recovery().skipped.iter().map(Error::to_string).collect();
+    assert!(skipped.iter().any(|it| it.contains("cannot read '000000000002.log'")), "{skipped:?}");
+    let left = contents(&store);
+    assert!((300..600).contains(&left.len()), "{} keys are left", left.len());
+    assert!(left.iter().all(|(key, value)| expected.get(key) == Some(value)));
+    assert!(store.verify().unwrap().damage.is_empty());
+    drop(store);
+    // Only a check of the file system moves such a file.
+    let refused = Store::repair(&path).unwrap_err().to_string();
+    assert!(refused.contains("rename '000000000002.log'") && refused.contains("fsck"), "{refused}");
+    device.damage_inode(&broken);
+    assert_holds(&Store::open(&path, &options()).unwrap(), &expected);
+}
+
+/// Looked up one by one, many at once, and in the order of the log, with long values among them. On
+/// file systems in memory they stay there.
+#[test]
+fn what_is_on_the_device_alone_is_found() {
+    let dir = Dir::new();
+    let mut expected = Contents::new();
+    let store = dir.open();
+    let mut batch = Batch::new();
+    for n in 0..20_000_u32 {
+        let bytes = if n % 500 == 0 { 100_000 } else { 100 };
+        let value = vec![n.to_le_bytes()[0]; bytes];
+        batch.put(&key(n), &value).unwrap();
+        expected.insert(key(n), value);
+        if batch.len() == 100 {
+            store.apply(&batch).unwrap();
+            batch.clear();
+        }
+    }
+    store.close().unwrap();
+    for path in dir.logs() {
+        let file = fs::File::open(path).unwrap();
+        file.sync_all().unwrap();
+        fadvise(&file, 0, None, Advice::DontNeed).unwrap();
+    }
+    let store = Store::open_read_only(dir.path()).unwrap();
+    let keys: Vec<&[u8]> = expected.keys().map(|key| &key[..]).collect();
+    let found = |i: usize, value: Option<&[u8]>| {
+        assert_eq!(value, expected.get(keys[i]).map(|value| &value[..]));
+    };
+    store.get_many(&keys, found).unwrap();
+    assert_holds(&store, &expected);
 }

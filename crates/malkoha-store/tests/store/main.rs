@@ -3,12 +3,7 @@
 #[path = "../../examples/asynchronous.rs"]
 mod asynchronous;
 mod backups;
-#[cfg(target_os = "linux")]
-mod broken;
 mod calls;
-mod checkpoints;
-#[cfg(target_os = "linux")]
-mod cold;
 mod compression;
 mod crash;
 mod damage;
@@ -20,6 +15,7 @@ mod full;
 #[cfg(target_os = "linux")]
 mod killed;
 mod library;
+#[cfg(target_os = "linux")]
 mod lost;
 #[cfg(target_os = "linux")]
 mod mounts;

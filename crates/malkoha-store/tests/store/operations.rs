@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, each_file, key, options};
+use crate::support::{Contents, Dir, assert_holds, delete_all, each_file, key, options, put_all};
 
 #[test]
 fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
@@ -116,10 +116,7 @@ fn a_snapshot_does_not_change() {
     let dir = Dir::new();
     let store = dir.open();
     let mut expected = Contents::new();
-    for n in 0..3000 {
-        store.put(&key(n), b"old").unwrap();
-        expected.insert(key(n), b"old".to_vec());
-    }
+    put_all(&store, &mut expected, 0..3000, b"old");
     let snapshot = store.snapshot();
     for n in 0..3000 {
         if n % 2 == 0 {
@@ -169,14 +166,8 @@ fn compaction_gives_space_back_and_brings_nothing_back() {
     let dir = Dir::new();
     let store = dir.open();
     let mut expected = Contents::new();
-    for n in 0..5000 {
-        store.put(&key(n), &[1; 100]).unwrap();
-        expected.insert(key(n), vec![1; 100]);
-    }
-    for n in (0..5000).filter(|n| n % 2 == 0) {
-        assert!(store.delete(&key(n)).unwrap());
-        expected.remove(&key(n));
-    }
+    put_all(&store, &mut expected, 0..5000, &[1; 100]);
+    delete_all(&store, &mut expected, (0..5000).filter(|n| n % 2 == 0));
     let index_bytes = store.stats().index_bytes;
     store.compact().unwrap();
     assert_holds(&store, &expected);
@@ -230,9 +221,8 @@ fn one_process_writes_and_others_read() {
 }
 
 #[test]
-fn options_and_directories_that_make_no_sense() {
+fn options_that_make_no_sense() {
     let dir = Dir::new();
-    let none = dir.path().join("none");
     for options in [
         options().file_bytes(1),
         options().compact_share(0.0),
@@ -241,10 +231,6 @@ fn options_and_directories_that_make_no_sense() {
     ] {
         assert!(matches!(Store::open(dir.path(), &options), Err(Error::Option(_))));
     }
-    assert!(matches!(Store::open(&none, &options().create(false)), Err(Error::NoStore(_))));
-    assert!(matches!(Store::open_read_only(&none), Err(Error::NoStore(_))));
-    assert!(matches!(Store::open_read_only(dir.path()), Err(Error::NoStore(_))));
-    assert!(matches!(Store::repair(&none), Err(Error::NoStore(_))));
 }
 
 /// Two readers, two writers and a compactor at work; in the end everything is as it must be.

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write, pipe};
 use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -11,13 +12,10 @@ use std::time::Duration;
 use malkoha_store::{Error, Store};
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::support::{Contents, assert_holds, each_file, key, options};
+use crate::support::{Contents, assert_holds, each_file, key, options, put_all};
 
 fn fill(store: &Store, expected: &mut Contents, value: u8) {
-    for n in 0..600 {
-        store.put(&key(n), &[value; 50]).unwrap();
-        expected.insert(key(n), vec![value; 50]);
-    }
+    put_all(store, expected, 0..600, &[value; 50]);
 }
 
 /// Else its next file would be made in a directory that is another store's by then.
@@ -83,26 +81,32 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::Locked)));
 }
 
-/// A store from somebody else, with `LOCK` as a link: its first user had the inode number of the
-/// directory written over the file that the link led to. A `RESERVE` of this kind cut it off.
+/// With `LOCK` as a link in a store of another user, opening wrote the inode number of the directory
+/// over the file that the link led to. A `RESERVE` of this kind cut it off. And opening a pipe waited
+/// for another process to write to it.
 #[test]
-fn what_a_link_in_a_store_leads_to_is_left_alone() {
+fn links_and_pipes_in_a_store_are_refused() {
     let victim = NamedTempFile::new().unwrap();
+    let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    let link = |path: &Path| symlink(&victim, path).unwrap();
+    let makers: [&dyn Fn(&Path); 2] = [&link, &pipe];
     for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000001.log"] {
-        fs::write(&victim, "precious").unwrap();
-        let dir = TempDir::new().unwrap();
-        Store::open(dir.path(), &options()).unwrap().close().unwrap();
-        let _ = fs::remove_file(dir.path().join(name));
-        symlink(&victim, dir.path().join(name)).unwrap();
-        let written = Store::open(dir.path(), &options())
-            .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
-        let error = written.unwrap_err().to_string();
-        assert!(error.contains("regular files"), "{name}: {error}");
-        assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+        for make in makers {
+            fs::write(&victim, "precious").unwrap();
+            let dir = TempDir::new().unwrap();
+            Store::open(dir.path(), &options()).unwrap().close().unwrap();
+            let _ = fs::remove_file(dir.path().join(name));
+            make(&dir.path().join(name));
+            let written = Store::open(dir.path(), &options())
+                .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
+            let error = written.unwrap_err().to_string();
+            assert!(error.contains("regular files"), "{name}: {error}");
+            assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+        }
     }
 }
 
-/// The same where it is a second name of the file.
+/// The same if the file has a second name in a store.
 #[test]
 fn what_a_hard_link_in_a_store_leads_to_is_left_alone() {
     let victim = NamedTempFile::new().unwrap();
@@ -155,21 +159,6 @@ fn a_reserve_with_holes_gets_room_again() {
     assert_eq!(blocks(), full);
 }
 
-/// To open a pipe waited for somebody who writes to it.
-#[test]
-fn a_pipe_in_a_store_is_not_waited_for() {
-    for name in ["LOCK", "RESERVE", "CHECKPOINT", "000000000001.log"] {
-        let dir = TempDir::new().unwrap();
-        Store::open(dir.path(), &options()).unwrap().close().unwrap();
-        let _ = fs::remove_file(dir.path().join(name));
-        assert!(Command::new("mkfifo").arg(dir.path().join(name)).status().unwrap().success());
-        let written = Store::open(dir.path(), &options())
-            .and_then(|store| (0..600).try_for_each(|n| store.put(&key(n), &[1; 50])));
-        let error = written.unwrap_err().to_string();
-        assert!(error.contains("regular files"), "{name}: {error}");
-    }
-}
-
 /// A process that was forked dropped the store, and with that wrote into the log, gave back the
 /// room behind what it took for the end, and replaced the checkpoint. With threads in the
 /// background, it waited for them, and they do not exist there.
@@ -191,10 +180,7 @@ fn a_forked_process_that_drops_a_store_changes_nothing() {
             // SAFETY: ends the process, and nothing else.
             unsafe { libc::_exit(0) };
         }
-        for n in 600..700 {
-            store.put(&key(n), &[2; 50]).unwrap();
-            expected.insert(key(n), vec![2; 50]);
-        }
+        put_all(&store, &mut expected, 600..700, &[2; 50]);
         writes.write_all(b"!").unwrap();
         let mut status = 1;
         let ended = (0..500).any(|_| {

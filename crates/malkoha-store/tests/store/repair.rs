@@ -4,7 +4,7 @@ use std::fs;
 
 use malkoha_store::{Batch, Durability, Error, LostKey, Store};
 
-use crate::damage::{change, place, refusal, without_checkpoint};
+use crate::damage::{change, flip, place, refusal, without_checkpoint};
 use crate::support::{Contents, Dir, assert_holds, contents, key, options};
 
 #[test]
@@ -24,11 +24,7 @@ fn repair_keeps_what_is_whole_of_a_damaged_batch_and_nothing_of_a_torn_one() {
     store.put(b"behind", b"1").unwrap();
     store.close().unwrap();
     dir.remove("CHECKPOINT");
-    let flip = |bytes: &mut Vec<u8>| {
-        let at = place(bytes, b"member 4");
-        bytes[at] ^= 1;
-    };
-    change(&dir.logs()[0], flip);
+    flip(&dir.logs()[0], b"member 4");
     refusal(&dir);
     assert_eq!(Store::repair(dir.path()).unwrap().keys, 2 + 9);
     // The same, but a crash came before its end was written.
@@ -117,10 +113,7 @@ fn what_was_set_aside_before_stays() {
             let bytes = fs::read(path).unwrap();
             bytes.windows(n.len()).any(|part| part == n.as_bytes())
         });
-        change(&name.unwrap(), |bytes| {
-            let at = place(bytes, n.as_bytes());
-            bytes[at] ^= 1;
-        });
+        flip(&name.unwrap(), n.as_bytes());
         fs::write(dir.path().join("000000000002.log.damaged"), "older").unwrap();
         let repair = Store::repair(dir.path()).unwrap();
         assert_eq!(repair.set_aside.len(), 1);
@@ -211,10 +204,7 @@ fn repair_names_what_is_lost() {
         store.put(b"magpie", b"whole").unwrap();
         store.put(b"koel", b"newer").unwrap();
         store.close().unwrap();
-        change(&dir.logs()[0], |bytes| {
-            let at = place(bytes, damaged.as_bytes());
-            bytes[at] ^= 1;
-        });
+        flip(&dir.logs()[0], damaged.as_bytes());
         dir.remove("CHECKPOINT");
         refusal(&dir);
         let before = fs::read(&dir.logs()[0]).unwrap();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use malkoha_store::storage::{Mapping, Storage, StorageFile, View};
 
-const SECTOR: u64 = 512;
+const SECTOR: usize = 512;
 
 /// All that a file was mapped to; the last one is the present one.
 type Mappings = Arc<Mutex<Vec<Mapping>>>;
@@ -165,8 +165,7 @@ impl Image {
     fn write(&mut self, at: u64, bytes: &[u8]) {
         let at = usize::try_from(at).unwrap();
         self.present[at..at + bytes.len()].copy_from_slice(bytes);
-        let sector = usize::try_from(SECTOR).unwrap();
-        self.dirty.extend(at / sector..(at + bytes.len()).div_ceil(sector));
+        self.dirty.extend(at / SECTOR..(at + bytes.len()).div_ceil(SECTOR));
     }
 
     fn forget(&mut self) {
@@ -175,23 +174,21 @@ impl Image {
 
     fn sync(&mut self) {
         self.durable.resize(self.present.len(), 0);
-        let sector = usize::try_from(SECTOR).unwrap();
         for dirty in std::mem::take(&mut self.dirty) {
-            let end = self.present.len().min((dirty + 1) * sector);
-            let bytes = (dirty * sector).min(end)..end;
+            let end = self.present.len().min((dirty + 1) * SECTOR);
+            let bytes = (dirty * SECTOR).min(end)..end;
             self.durable[bytes.clone()].copy_from_slice(&self.present[bytes]);
         }
     }
 
     fn crashed(&self, chance: &mut impl FnMut() -> bool) -> Vec<u8> {
-        let sector = usize::try_from(SECTOR).unwrap();
         let mut bytes = self.present.clone();
         let mut old = self.durable.clone();
         if old.len() != bytes.len() && !chance() {
             bytes.resize(old.len(), 0);
         }
         old.resize(bytes.len(), 0);
-        for (new, old) in bytes.chunks_mut(sector).zip(old.chunks(sector)) {
+        for (new, old) in bytes.chunks_mut(SECTOR).zip(old.chunks(SECTOR)) {
             if new != old && !chance() {
                 new.copy_from_slice(old);
             }

@@ -74,6 +74,30 @@ pub(crate) fn key(n: u32) -> Vec<u8> {
     format!("key {n}").into_bytes()
 }
 
+/// Puts keys with one value into a store, and into its expected contents.
+pub(crate) fn put_all(
+    store: &Store,
+    expected: &mut Contents,
+    keys: impl IntoIterator<Item = u32>,
+    value: &[u8],
+) {
+    for n in keys {
+        store.put(&key(n), value).unwrap();
+        expected.insert(key(n), value.to_vec());
+    }
+}
+
+/// Deletes keys of a store, and of its expected contents.
+pub(crate) fn delete_all(
+    store: &Store,
+    expected: &mut Contents,
+    keys: impl IntoIterator<Item = u32>,
+) {
+    for n in keys {
+        assert_eq!(store.delete(&key(n)).unwrap(), expected.remove(&key(n)).is_some(), "{n}");
+    }
+}
+
 /// All that a store has, by iteration.
 pub(crate) fn contents(store: &Store) -> Contents {
     let snapshot = store.snapshot();

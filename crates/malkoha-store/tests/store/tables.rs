@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use malkoha_store::{Batch, Durability, Error, Store, Swap, Table, TableSnapshot};
 
+use crate::damage::flip;
 use crate::simulated::Simulated;
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
@@ -212,11 +213,7 @@ fn a_removal_gives_back_what_can_be_read() {
         store.table("gone").unwrap().put(&key(n), &[b'v'; 60]).unwrap();
     }
     store.close().unwrap();
-    let first = &dir.logs()[0];
-    let mut bytes = std::fs::read(first).unwrap();
-    let at = bytes.windows(7).position(|window| window == b"damaged").unwrap();
-    bytes[at + 20] ^= 1;
-    std::fs::write(first, bytes).unwrap();
+    flip(&dir.logs()[0], b"damaged");
     let store = Store::open(dir.path(), &options).unwrap();
     assert!(store.remove_table("gone").unwrap_err().is_damage());
     assert!(store.tables().is_empty());

@@ -7,56 +7,7 @@ use std::time::{Duration, Instant};
 
 use malkoha_store::{Batch, Durability, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, key, options};
-
-/// Log files of a directory that are open; more than 1024 may not be, usually.
-fn descriptors(dir: &Dir) -> usize {
-    let open = std::fs::read_dir("/proc/self/fd").unwrap();
-    let paths = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
-    paths
-        .filter(|path| path.starts_with(dir.path()) && path.to_string_lossy().contains(".log"))
-        .count()
-}
-
-#[test]
-#[cfg_attr(malkoha_calls, ignore = "files that are read by calls stay open")]
-fn a_store_of_many_files_has_few_of_them_open() {
-    let dir = Dir::new();
-    let store = dir.open();
-    let mut expected = Contents::new();
-    for n in 0..4000 {
-        store.put(&key(n), &[1; 100]).unwrap();
-        expected.insert(key(n), vec![1; 100]);
-        if n % 100 == 0 {
-            store.sync().unwrap();
-        }
-    }
-    assert!(dir.logs().len() > 20);
-    assert!(descriptors(&dir) < 5, "{} after writing", descriptors(&dir));
-    assert_holds(&store, &expected);
-    store.close().unwrap();
-    for store in [dir.open(), Store::open_read_only(dir.path()).unwrap()] {
-        assert!(descriptors(&dir) < 5, "{} after opening", descriptors(&dir));
-        assert_holds(&store, &expected);
-        assert!(store.verify().unwrap().damage.is_empty());
-    }
-    // Nor do they come back with what needs them all.
-    let store = dir.open();
-    for n in (0..4000).step_by(2) {
-        assert!(store.delete(&key(n)).unwrap());
-        expected.remove(&key(n));
-    }
-    store.compact().unwrap();
-    // What a sync covers is closed at the next one.
-    store.put(&key(1), &[2; 100]).unwrap();
-    expected.insert(key(1), vec![2; 100]);
-    store.sync().unwrap();
-    assert!(descriptors(&dir) < 5, "{} after compaction", descriptors(&dir));
-    store.close().unwrap();
-    assert_holds(&dir.open(), &expected);
-    let options = options().file_bytes(1 << 12);
-    assert_holds(&Store::open(dir.path(), &options).unwrap(), &expected);
-}
+use crate::support::{Contents, Dir, assert_holds, delete_all, key, options, put_all};
 
 /// Full files stayed open until they were synced, and all files while a store was opened from its log.
 #[test]
@@ -77,10 +28,7 @@ fn many_files() {
     let options = options().file_bytes(1 << 12);
     let store = Store::open(dir.path(), &options).unwrap();
     let mut expected = Contents::new();
-    for n in 0..5000 {
-        store.put(&key(n), &[1; 100]).unwrap();
-        expected.insert(key(n), vec![1; 100]);
-    }
+    put_all(&store, &mut expected, 0..5000, &[1; 100]);
     assert!(dir.logs().len() > 150, "{} files", dir.logs().len());
     assert_holds(&store, &expected);
     store.close().unwrap();
@@ -88,10 +36,7 @@ fn many_files() {
     assert_holds(&Store::open_read_only(dir.path()).unwrap(), &expected);
     let store = Store::open(dir.path(), &options).unwrap();
     assert!(store.verify().unwrap().damage.is_empty());
-    for n in (0..5000).step_by(2) {
-        assert!(store.delete(&key(n)).unwrap());
-        expected.remove(&key(n));
-    }
+    delete_all(&store, &mut expected, (0..5000).step_by(2));
     store.compact().unwrap();
     let copy = Dir::new();
     store.backup(copy.path()).unwrap();
