@@ -85,8 +85,8 @@ impl Options {
         self
     }
 
-    /// Sets whether threads of the store compact, write checkpoints and sync. Without them
-    /// [`Durability::Every`] means [`Durability::System`].
+    /// Sets whether threads of the store compact, write checkpoints, sync and prepare memory for
+    /// writes. Without them [`Durability::Every`] means [`Durability::System`].
     pub fn background(mut self, on: bool) -> Self {
         self.background = on;
         self

@@ -304,6 +304,11 @@ impl LogFile {
         self.file.close();
     }
 
+    /// Prepares memory for bytes that will be written, as far as there is room for them.
+    pub(crate) fn prepare(&self, bytes: Range<u64>) {
+        self.file.prepare(bytes.start..bytes.end.min(self.capacity()));
+    }
+
     /// Returns the reserved room behind the end, except for one blank head, which ends a scan.
     pub(crate) fn trim(&self) -> Result<()> {
         let bytes = self.least();

@@ -164,6 +164,13 @@ impl StorageFile for OsFile {
         write_all_at(&*self.file()?, bytes, offset)
     }
 
+    fn prepare(&self, bytes: Range<u64>) {
+        // If pages need room, nothing may be written through a mapping.
+        if let (Some(map), Writing::Mapped) = (self.mapping(), self.writing) {
+            map.populate(bytes);
+        }
+    }
+
     fn sync(&self) -> io::Result<()> {
         let file = self.file.read().clone();
         match (file, self.mapping()) {

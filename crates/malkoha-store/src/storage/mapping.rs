@@ -149,6 +149,22 @@ impl Mapping {
     /// system's `fdatasync`, for the whole file's metadata; elsewhere it may only write pages.
     pub const SYNCS_FILES: bool = cfg!(target_os = "linux");
 
+    /// Asks the system to find memory for these bytes, which will be written and for which there is
+    /// room on the device. Otherwise the first write waits for it.
+    pub fn populate(&self, bytes: Range<u64>) {
+        #[cfg(target_os = "linux")]
+        if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
+            && start < end
+            && end <= self.bytes
+        {
+            // For writing: the first write to pages that are mapped for reading splits huge ones
+            // up.
+            let _ = self.map.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = bytes;
+    }
+
     /// Asks the system to read bytes that are not in memory, without waiting for them.
     pub fn will_need(&self, bytes: Range<u64>) {
         #[cfg(unix)]

@@ -135,6 +135,9 @@ pub trait StorageFile: Send + Sync {
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
+    /// Prepares memory for bytes that will be written, if writing would wait for it.
+    fn prepare(&self, _bytes: Range<u64>) {}
+
     /// Makes its bytes and its length durable.
     fn sync(&self) -> io::Result<()>;
 

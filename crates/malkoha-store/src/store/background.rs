@@ -1,4 +1,5 @@
-//! Threads of a store: one syncs, one compacts and writes checkpoints.
+//! Threads of a store: one syncs, one compacts and writes checkpoints, one prepares memory for
+//! writes.
 
 use std::io;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::ahead::{self, Ahead};
 use super::compaction::Pace;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ const MAINTENANCE: Duration = Duration::from_millis(500);
 /// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
     signals: [Arc<Signal>; 2],
+    ahead: Arc<Ahead>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -56,6 +59,10 @@ impl Background {
             let signal = Arc::clone(&background.signals[0]);
             background.repeat("malkoha-sync", inner, time, signal, Inner::sync)?;
         }
+        if inner.options.durability != Durability::Always {
+            let requests = inner.ahead.begin();
+            background.run("malkoha-ahead", move || ahead::prepare(requests))?;
+        }
         let signal = Arc::clone(&inner.upkeep);
         background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
         Ok(background)
@@ -63,7 +70,7 @@ impl Background {
 
     fn of(inner: &Inner) -> Self {
         let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
-        Self { signals, threads: Vec::new() }
+        Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
     }
 
     fn repeat(
@@ -75,14 +82,17 @@ impl Background {
         work: impl Fn(&Inner) -> Result<()> + Send + 'static,
     ) -> Result<()> {
         let inner = Arc::clone(inner);
-        let body = move || {
+        self.run(name, move || {
             let _stop = StopOnPanic(&inner);
             while signal.wait(time) {
                 if let Err(error) = work(&inner) {
                     *inner.background_error.lock() = Some(error);
                 }
             }
-        };
+        })
+    }
+
+    fn run(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
         let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
         self.threads.push(thread.map_err(Error::io("start a thread for", "."))?);
         Ok(())
@@ -106,6 +116,7 @@ impl Drop for StopOnPanic<'_> {
 
 impl Drop for Background {
     fn drop(&mut self) {
+        self.ahead.end();
         self.signals.iter().for_each(|signal| signal.end());
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do.

@@ -1,6 +1,7 @@
 //! The store, and the state that its operations share. Each family of operations has a file of its
 //! own.
 
+mod ahead;
 mod background;
 pub(crate) mod backup;
 mod batch;
@@ -38,6 +39,7 @@ use crate::options::Options;
 use crate::recovery::{Recovered, Recovery};
 use crate::storage::{Lock, Readahead, Storage};
 
+use ahead::Ahead;
 use background::{Background, Signal};
 pub use batch::Batch;
 pub use lost_key::LostKey;
@@ -78,6 +80,7 @@ struct Inner {
     /// Held while a batch of several writes becomes visible, and by readers that must not see a
     /// part of one.
     showing: RwLock<()>,
+    ahead: Arc<Ahead>,
     space: Space,
     readahead: Readahead,
     counters: Counters,
@@ -129,6 +132,7 @@ impl Inner {
             commit: Commit::default(),
             uncommitted: Uncommitted::default(),
             showing: RwLock::default(),
+            ahead: Arc::default(),
             space: Space::default(),
             readahead: Readahead::default(),
             counters: Counters::default(),

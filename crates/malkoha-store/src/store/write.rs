@@ -221,6 +221,7 @@ impl Inner {
         let counter =
             if writer.is_copying() { &self.counters.copied } else { &self.counters.written };
         counter.add(contents.len(), contents.iter().map(|content| content.shape().bytes()).sum());
+        self.ahead.ask(&appended.file);
         Ok((appended.file, appended.offset))
     }
 

@@ -9,6 +9,41 @@ use malkoha_store::{Batch, Durability, Options, Store};
 
 use crate::support::{Contents, Dir, assert_holds, delete_all, key, options, put_all};
 
+/// Bytes of this mapped file that are in memory.
+fn resident(name: &str) -> u64 {
+    let (mut is_it, mut bytes) = (false, 0);
+    for line in std::fs::read_to_string("/proc/self/smaps").unwrap().lines() {
+        let mut words = line.split_ascii_whitespace();
+        match words.next() {
+            Some("Rss:") if is_it => {
+                bytes += words.next().unwrap().parse::<u64>().unwrap() << 10;
+            }
+            Some(first) if !first.ends_with(':') => is_it = line.ends_with(name),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+/// The bytes that will be written next are in memory before.
+#[test]
+#[cfg_attr(malkoha_calls, ignore = "of mapped files")]
+fn memory_is_ready_before_it_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), &Options::new()).unwrap();
+    // The last file has room for 3 MiB, partly written.
+    (0..1000_u32).for_each(|key| store.put(&key.to_le_bytes(), &[1; 100_000]).unwrap());
+    let name = format!("{:012}.log", store.stats().files);
+    let room = std::fs::metadata(directory.path().join(&name)).unwrap().len();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while resident(&name) < room {
+        assert!(Instant::now() < deadline, "{} bytes of {room}", resident(&name));
+        std::thread::yield_now();
+    }
+    assert!((0..1000_u32).all(|key| store.contains(&key.to_le_bytes()).unwrap()));
+    store.close().unwrap();
+}
+
 /// Full files stayed open until they were synced, and all files while a store was opened from its log.
 #[test]
 #[cfg_attr(malkoha_calls, ignore = "files that are read by calls stay open")]
