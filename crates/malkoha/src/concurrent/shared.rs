@@ -45,7 +45,7 @@ impl<P: Locking> Shared<P> {
     }
 
     #[inline]
-    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
+    pub(crate) fn insert(&self, hash: u64, _value: u64) -> Result<(), InsertError> {
         let max_kicks = self.max_kicks;
         if self.table.whole(|table| table.insert(&table.probe(hash), max_kicks)) {
             self.len.add(1);
@@ -59,48 +59,36 @@ impl<P: Locking> Shared<P> {
     pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
         let mut refused = Vec::new();
         source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
-            self.insert_batch(hashes, |i| refused.push(start + i));
+            let mut inserted = 0;
+            self.table.pipelined(hashes, |i, probe| {
+                if self.table.whole(|table| table.insert(probe, self.max_kicks)) {
+                    inserted += 1;
+                } else {
+                    refused.push(start + i);
+                }
+            });
+            self.len.add(inserted);
         });
         refused
     }
 
-    /// Inserts the hashes of a batch that have no copy yet; `done` is told which these were.
+    /// Inserts the hashes of a batch that have no copy yet; calls `done` for each with whether it did.
     pub(crate) fn insert_all_unique(
         &self,
         source: &impl Source,
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
         source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
-            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
+            self.table.insert_unique_many(hashes, self.max_kicks, |i, unique| {
+                done(start + i, self.counted(unique));
+            });
         });
-    }
-
-    fn insert_batch(&self, hashes: &[u64], mut refused: impl FnMut(usize)) {
-        let mut inserted = 0;
-        self.table.pipelined(hashes, |i, probe| {
-            if self.table.whole(|table| table.insert(probe, self.max_kicks)) {
-                inserted += 1;
-            } else {
-                refused(i);
-            }
-        });
-        self.len.add(inserted);
     }
 
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
         let unique =
             self.table.whole(|table| table.insert_unique(&table.probe(hash), self.max_kicks));
         self.counted(unique)
-    }
-
-    pub(crate) fn insert_unique_batch(
-        &self,
-        hashes: &[u64],
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.table.insert_unique_many(hashes, self.max_kicks, |i, unique| {
-            done(i, self.counted(unique));
-        });
     }
 
     #[inline]
@@ -122,7 +110,7 @@ impl<P: Locking> Shared<P> {
     }
 
     #[inline]
-    pub(crate) fn remove(&self, hash: u64) -> bool {
+    pub(crate) fn remove(&self, hash: u64, _value: u64) -> bool {
         let removed = self.table.whole(|table| table.remove(&table.probe(hash)));
         if removed {
             self.len.add(-1);
@@ -130,7 +118,12 @@ impl<P: Locking> Shared<P> {
         removed
     }
 
-    pub(crate) fn remove_batch(&self, hashes: &[u64], mut done: impl FnMut(usize, bool)) {
+    pub(crate) fn remove_batch(
+        &self,
+        hashes: &[u64],
+        _value: impl Fn(usize) -> u64,
+        mut done: impl FnMut(usize, bool),
+    ) {
         let mut removed = 0;
         self.table.pipelined(hashes, |i, probe| {
             let found = self.table.whole(|table| table.remove(probe));

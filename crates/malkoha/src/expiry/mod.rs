@@ -110,6 +110,14 @@ impl<T: Ages> Expiring<T> {
         self.times.advance(now);
     }
 
+    pub(crate) fn now(&self) -> u64 {
+        self.times.now()
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        self.times.window()
+    }
+
     /// Takes over the state of another set's times, whose table was the same.
     #[cfg(feature = "std")]
     pub(crate) fn with_state(

@@ -1,23 +1,38 @@
-//! Changing a set that has one owner.
+//! Changing a set: with `&mut self` if it has one owner, with `&self` if threads share it.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Filter, Keys, Told, all_but};
+use super::{Filter, Outcomes, all_but};
+#[cfg(feature = "std")]
+use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError};
+#[cfg(feature = "std")]
+use crate::expiry::Expiring;
+#[cfg(feature = "std")]
+use crate::growable::Growing;
 use crate::key::{Key, hash_chunks, hash_one};
+#[cfg(feature = "std")]
+use crate::locks::Locking;
+#[cfg(feature = "std")]
+use crate::partitioned::Partitioned;
 use crate::table::rounds::{self, Hashes, KeysOf, Source};
 use crate::table::traits::Change;
+#[cfg(feature = "std")]
+use crate::table::traits::Lookup;
 
-impl<T: Change> Filter<T, Keys> {
-    /// Inserts a key, even if it is present.
+/// The methods of each table, which has the functions of [`Change`].
+macro_rules! sets {
+    ($([$($parameters:tt)*] $table:ty $(, $mut:ident)?;)*) => {$(
+impl<$($parameters)*> Filter<$table> {
+    /// Inserts a key, also if it is in already. A set whose keys expire holds it once, as seen now.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if a filter of fixed size has no place for the key. The filter is then
-    /// unchanged.
+    /// [`InsertError::Full`] if a filter of fixed size has no place for the key. The key is not in
+    /// then, and all others are.
     #[inline]
-    pub fn insert<K: Key>(&mut self, key: K) -> Result<(), InsertError> {
+    pub fn insert<K: Key>(&$($mut)? self, key: K) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher, key))
     }
 
@@ -27,12 +42,16 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
+    pub fn insert_hash(&$($mut)? self, hash: u64) -> Result<(), InsertError> {
         self.table.insert(hash, 0)
     }
 
     /// Inserts a key unless the filter has a copy of it. Returns whether it inserted. The key will
     /// be found in either case, however much the filter grows.
+    ///
+    /// In a filter that threads share this is one step: of any number of threads that insert the
+    /// same key at the same time, exactly one gets `true`. An [`insert`](Self::insert) of the same
+    /// key at the same time can add a second copy.
     ///
     /// Not for a filter from which keys are removed: the present key can be another one with the
     /// same fingerprint, whose removal then makes this one disappear.
@@ -41,7 +60,7 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_unique<K: Key>(&mut self, key: K) -> Result<bool, InsertError> {
+    pub fn insert_unique<K: Key>(&$($mut)? self, key: K) -> Result<bool, InsertError> {
         self.insert_unique_hash(hash_one(self.hasher, key))
     }
 
@@ -51,34 +70,26 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
+    pub fn insert_unique_hash(&$($mut)? self, hash: u64) -> Result<bool, InsertError> {
         self.table.insert_unique(hash)
     }
 
-    /// [`insert_unique`](Self::insert_unique) for all `keys`, in their order: of equal keys the
-    /// first one is inserted. Returns which were.
-    ///
-    /// ```
-    /// use malkoha::CuckooFilter;
-    ///
-    /// let mut seen = CuckooFilter::with_capacity(1_000, 0.001)?;
-    /// assert_eq!(seen.insert_unique_many(&["koel", "magpie", "koel"])?, [true, true, false]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// [`insert_unique`](Self::insert_unique) for all `keys`, one by one in their order: of equal
+    /// keys the first one is inserted. Returns which were.
     ///
     /// # Errors
     ///
     /// If some were refused: the error names them, and all others are in. Use
     /// [`insert_unique_hashes`](Self::insert_unique_hashes) to know then which were new.
-    pub fn insert_unique_many<K: Key>(&mut self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+    pub fn insert_unique_many<K: Key>(
+        &$($mut)? self,
+        keys: &[K],
+    ) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
-        let mut told = Told::new(&mut new);
-        let hasher = self.hasher;
-        self.make_room(keys.len(), |i| Some(hash_one(hasher, &keys[i])));
-        hash_chunks(hasher, keys, T::AT_ONCE, |start, hashes| {
-            self.table.insert_unique_batch(hashes, |i, inserted| told.note(start + i, inserted));
-        });
-        all_but(told.refused, || self.table.refusal()).map(|()| new)
+        let mut outcomes = Outcomes::new(&mut new);
+        let source = KeysOf(keys, self.hasher);
+        self.table.insert_all_unique(&source, |i, inserted| outcomes.note(i, inserted));
+        all_but(outcomes.refused, || self.table.refusal()).map(|()| new)
     }
 
     /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
@@ -86,32 +97,32 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// # Errors
     ///
-    /// If some were refused: the error names them, `new` tells about all others.
+    /// If some were refused: the error names them, and `new` has the result of all others.
     ///
     /// # Panics
     ///
     /// If the lengths differ.
     pub fn insert_unique_hashes(
-        &mut self,
+        &$($mut)? self,
         hashes: &[u64],
         new: &mut [bool],
     ) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut told = Told::new(new);
-        self.make_room(hashes.len(), |i| Some(hashes[i]));
-        self.table.insert_unique_batch(hashes, |i, inserted| told.note(i, inserted));
-        all_but(told.refused, || self.table.refusal())
+        let mut outcomes = Outcomes::new(new);
+        self.table.insert_all_unique(&Hashes(hashes), |i, inserted| outcomes.note(i, inserted));
+        all_but(outcomes.refused, || self.table.refusal())
     }
 
     /// Inserts all `keys`. Large batches are sorted by segment, at 9 bytes per key for at most
     /// 24,576 keys a segment at a time, or 262,144 in all. A filter that grows makes room for them
-    /// first.
+    /// first. In a filter that threads share, other threads see the keys come in parts, in any
+    /// order.
     ///
     /// # Errors
     ///
-    /// If some were refused: the error names them, and all the others are in.
-    pub fn insert_many<K: Key>(&mut self, keys: &[K]) -> Result<(), BatchError> {
-        let refused = rounds::insert(&mut self.table, &KeysOf(keys, self.hasher));
+    /// If some were refused: the error names them, and all others are in.
+    pub fn insert_many<K: Key>(&$($mut)? self, keys: &[K]) -> Result<(), BatchError> {
+        let refused = self.table.insert_all(&KeysOf(keys, self.hasher));
         all_but(refused, || self.table.refusal())
     }
 
@@ -120,11 +131,64 @@ impl<T: Change> Filter<T, Keys> {
     /// # Errors
     ///
     /// As [`insert_many`](Self::insert_many).
-    pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), BatchError> {
-        let refused = rounds::insert(&mut self.table, &Hashes(hashes));
+    pub fn insert_hashes(&$($mut)? self, hashes: &[u64]) -> Result<(), BatchError> {
+        let refused = self.table.insert_all(&Hashes(hashes));
         all_but(refused, || self.table.refusal())
     }
 
+    /// Removes one copy of a key that was inserted; returns whether its fingerprint was found.
+    ///
+    /// Only for keys that **were** inserted: see
+    /// [above](Filter#removing-keys-that-were-never-inserted).
+    #[inline]
+    pub fn remove<K: Key>(&$($mut)? self, key: K) -> bool {
+        self.remove_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`remove`](Self::remove) for a hash.
+    #[inline]
+    pub fn remove_hash(&$($mut)? self, hash: u64) -> bool {
+        self.table.remove(hash, 0)
+    }
+
+    /// Removes one copy of each of `keys`, in their order; returns which were found.
+    pub fn remove_many<K: Key>(&$($mut)? self, keys: &[K]) -> Vec<bool> {
+        let mut removed = vec![false; keys.len()];
+        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
+            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
+        });
+        removed
+    }
+
+    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn remove_hashes(&$($mut)? self, hashes: &[u64], removed: &mut [bool]) {
+        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
+        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
+    }
+}
+    )*};
+}
+
+sets!([T: Change] T, mut;);
+#[cfg(feature = "std")]
+sets! {
+    [P: Locking] Shared<P>;
+    [] Partitioned;
+    [] Partitioned<Expiring<Growing>>;
+}
+
+impl<T: Change, C> Filter<T, C> {
+    /// Removes all keys. Keeps the table's memory.
+    pub fn clear(&mut self) {
+        self.table.clear();
+    }
+}
+
+impl<T: Change> Filter<T> {
     /// [`insert_hashes`](Self::insert_hashes) on up to `threads` threads, each of which fills
     /// segments of its own. The result does not depend on their number.
     ///
@@ -141,9 +205,9 @@ impl<T: Change> Filter<T, Keys> {
 
     /// Prepares for a batch of this many hashes that comes in parts: a filter that grows makes room
     /// for those that are new, if that saves rebuilds. `hash` returns the hash of a number below
-    /// `hashes`, or `None` where there is none; it is called for 65,539 numbers at most, which tell
-    /// the filter how many hashes are distinct. The filter may take memory for all `hashes`, even
-    /// if fewer come. Other kinds do nothing.
+    /// `hashes`, or `None` where there is none; it is called for at most 65,539 numbers, which show
+    /// how many hashes are distinct. The filter can take memory for all `hashes`, even if fewer
+    /// come. Other kinds do nothing.
     pub fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
         self.table.make_room(hashes, hash);
     }
@@ -164,53 +228,11 @@ impl<T: Change> Filter<T, Keys> {
     ///
     /// # Errors
     ///
-    /// As [`insert`](Self::insert); the keys before the refused one are in, which `len` tells.
+    /// As [`insert`](Self::insert). The keys before the refused one are in.
     pub fn try_extend<K: Key>(
         &mut self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertError> {
         keys.into_iter().try_for_each(|key| self.insert(key))
-    }
-
-    /// Removes one copy of a key that was inserted; returns whether its fingerprint was found.
-    ///
-    /// Only for keys that **were** inserted: see
-    /// [above](Filter#removing-keys-that-were-never-inserted).
-    #[inline]
-    pub fn remove<K: Key>(&mut self, key: K) -> bool {
-        self.remove_hash(hash_one(self.hasher, key))
-    }
-
-    /// [`remove`](Self::remove) for a hash.
-    #[inline]
-    pub fn remove_hash(&mut self, hash: u64) -> bool {
-        self.table.remove(hash, 0)
-    }
-
-    /// Removes one copy of each of `keys`, in their order; returns which were found.
-    pub fn remove_many<K: Key>(&mut self, keys: &[K]) -> Vec<bool> {
-        let mut removed = vec![false; keys.len()];
-        let hasher = self.hasher;
-        hash_chunks(hasher, keys, T::AT_ONCE, |start, hashes| {
-            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
-        });
-        removed
-    }
-
-    /// [`remove_many`](Self::remove_many) for hashes, into a slice of the same length.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
-    pub fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
-        assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
-        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
-    }
-}
-
-impl<T: Change, C> Filter<T, C> {
-    /// Removes all keys. Keeps the table's memory.
-    pub fn clear(&mut self) {
-        self.table.clear();
     }
 }

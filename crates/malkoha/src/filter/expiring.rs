@@ -5,47 +5,142 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "std")]
 use super::GrowableExpiringCuckooFilter;
-use super::{ExpiringCuckooFilter, Filter, Told, all_but, same_hash};
-use crate::builder::Builder;
+use super::{Filter, Outcomes, all_but, same_hash};
+use crate::builder::{Build, Builder};
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
+#[cfg(feature = "std")]
+use crate::growable::Growing;
 use crate::key::{Key, hash_chunks, hash_one};
-use crate::table::traits::{CHUNK, Change};
+#[cfg(feature = "std")]
+use crate::partitioned::Partitioned;
+use crate::table::traits::{Change, Lookup};
 
-impl ExpiringCuckooFilter {
+/// The methods of each table of ages. They take `&mut self` if it has one owner, and `&self` if
+/// threads share it.
+macro_rules! expiring_sets {
+    ($([$($parameters:tt)*] $table:ty $(, $mut:ident)?;)*) => {$(
+impl<$($parameters)*> Filter<$table> {
     /// A filter for `capacity` distinct keys within `ttl`, after which they expire, with at most
-    /// this false-positive rate.
+    /// this false-positive rate. One that grows begins with room for `capacity` keys, and keeps to
+    /// the rate at any size.
     ///
     /// # Errors
     ///
     /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
+    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError>
+    where
+        Self: Build,
+    {
+        Builder::new().capacity(capacity).fpr(fpr).expire_after(ttl).build()
     }
 
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
+    /// Sets the time to `now`, in the unit of [`ttl`](Self::ttl). A time before the present one
+    /// changes nothing. O(1). If threads share the filter, this takes the lock of each partition in
+    /// turn if `now` is later, and waits while another thread copies or saves the filter.
+    #[inline]
+    pub fn advance(&$($mut)? self, now: u64) {
+        self.table.advance(now);
+    }
+
+    /// The latest time that was set; 0 before any.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.table.now()
+    }
+
+    /// The least time for which a key is remembered.
+    #[must_use]
+    pub fn ttl(&self) -> u64 {
+        self.table.window().ttl
+    }
+
+    /// The longest additional time for which a key can be found, rounded up.
+    #[must_use]
+    pub fn resolution(&self) -> u64 {
+        let window = self.table.window();
+        window.ttl.div_ceil(window.steps.into())
+    }
+
+    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The
+    /// bound is less than one step of [`resolution`](Self::resolution) too large.
+    pub fn age<K: Key>(&self, key: K) -> Option<u64> {
+        self.age_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`age`](Self::age) for a hash.
+    #[must_use]
+    pub fn age_hash(&self, hash: u64) -> Option<u64> {
+        self.table.age(hash)
+    }
+
+    /// Inserts a key, or renews its age if it is present. Returns whether it was new. Its time
+    /// starts now in either case, as after [`insert`](Self::insert).
+    /// [`insert_unique`](Self::insert_unique) leaves the age of a present key as it is. Atomic if
+    /// threads share the filter.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn refresh<K: Key>(&$($mut)? self, key: K) -> Result<bool, InsertError> {
+        self.refresh_hash(hash_one(self.hasher, key))
+    }
+
+    /// [`refresh`](Self::refresh) for a hash.
+    ///
+    /// # Errors
+    ///
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn refresh_hash(&$($mut)? self, hash: u64) -> Result<bool, InsertError> {
+        self.table.see(hash, true)
+    }
+
+    /// [`refresh`](Self::refresh) for all `keys`, in their order. Returns which were new.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and all others are in. Use
+    /// [`refresh_hashes`](Self::refresh_hashes) to know then which were new.
+    pub fn refresh_many<K: Key>(&$($mut)? self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
+        let mut new = vec![false; keys.len()];
+        let mut outcomes = Outcomes::new(&mut new);
+        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
+            self.table.see_batch(hashes, true, |i, seen| outcomes.note(start + i, seen));
+        });
+        all_but(outcomes.refused, || self.table.refusal()).map(|()| new)
+    }
+
+    /// [`refresh_many`](Self::refresh_many) for hashes, into a slice of the same length.
+    ///
+    /// # Errors
+    ///
+    /// If some were refused: the error names them, and `new` has the result of all others.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn refresh_hashes(
+        &$($mut)? self,
+        hashes: &[u64],
+        new: &mut [bool],
+    ) -> Result<(), BatchError> {
+        assert_eq!(hashes.len(), new.len(), "one answer for each hash");
+        let mut outcomes = Outcomes::new(new);
+        self.table.see_batch(hashes, true, |i, seen| outcomes.note(i, seen));
+        all_but(outcomes.refused, || self.table.refusal())
     }
 }
+    )*};
+}
+
+expiring_sets!([T: Ages] Expiring<T>, mut;);
+#[cfg(feature = "std")]
+expiring_sets!([] Partitioned<Expiring<Growing>>;);
 
 #[cfg(feature = "std")]
 impl GrowableExpiringCuckooFilter {
-    /// A filter for `capacity` distinct keys within `ttl` at first, after which they expire, that
-    /// keeps to this false-positive rate whatever it grows to.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, ttl: u64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).expire_after(ttl).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-
     /// Segments that it has grown to.
     #[must_use]
     pub fn segments(&self) -> usize {
@@ -60,32 +155,6 @@ impl GrowableExpiringCuckooFilter {
 }
 
 impl<T: Ages> Filter<Expiring<T>> {
-    /// Sets the time to `now`, in the unit of [`ttl`](Self::ttl). A time before the present one
-    /// changes nothing. O(1).
-    #[inline]
-    pub fn advance(&mut self, now: u64) {
-        self.table.advance(now);
-    }
-
-    /// The latest time that was set; 0 before any.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        self.table.times.now()
-    }
-
-    /// The time for which a key is remembered at least.
-    #[must_use]
-    pub fn ttl(&self) -> u64 {
-        self.table.times.window().ttl
-    }
-
-    /// The longest additional time for which it can be found, rounded up.
-    #[must_use]
-    pub fn resolution(&self) -> u64 {
-        let window = self.table.times.window();
-        window.ttl.div_ceil(window.steps.into())
-    }
-
     /// The time at which the next step of [`resolution`](Self::resolution) begins. No key expires
     /// before it.
     #[must_use]
@@ -126,71 +195,6 @@ impl<T: Ages> Filter<Expiring<T>> {
     /// happens little by little as keys are inserted and removed. O(slots).
     pub fn sweep(&mut self) {
         self.table.sweep();
-    }
-
-    /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The
-    /// bound is less than one step of [`resolution`](Self::resolution) too large.
-    pub fn age<K: Key>(&self, key: K) -> Option<u64> {
-        self.age_hash(hash_one(self.hasher, key))
-    }
-
-    /// [`age`](Self::age) for a hash.
-    #[must_use]
-    pub fn age_hash(&self, hash: u64) -> Option<u64> {
-        self.table.age(hash)
-    }
-
-    /// Inserts a key, or renews its age if it is present. Returns whether it was new. Its time
-    /// starts now in either case, as after [`insert`](Self::insert).
-    /// [`insert_unique`](Self::insert_unique) leaves the age of a present key as it is.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn refresh<K: Key>(&mut self, key: K) -> Result<bool, InsertError> {
-        self.refresh_hash(hash_one(self.hasher, key))
-    }
-
-    /// [`refresh`](Self::refresh) for a hash.
-    ///
-    /// # Errors
-    ///
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
-        self.table.see(hash, true)
-    }
-
-    /// [`refresh`](Self::refresh) for all `keys`, in their order. Returns which were new.
-    ///
-    /// # Errors
-    ///
-    /// If some were refused: the error names them, and all others are in. Use
-    /// [`refresh_hashes`](Self::refresh_hashes) to know then which were new.
-    pub fn refresh_many<K: Key>(&mut self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
-        let mut new = vec![false; keys.len()];
-        let mut told = Told::new(&mut new);
-        hash_chunks(self.hasher, keys, CHUNK, |start, hashes| {
-            self.table.see_batch(hashes, true, |i, seen| told.note(start + i, seen));
-        });
-        all_but(told.refused, || self.table.refusal()).map(|()| new)
-    }
-
-    /// [`refresh_many`](Self::refresh_many) for hashes, into a slice of the same length.
-    ///
-    /// # Errors
-    ///
-    /// If some were refused: the error names them, and `new` is set for all others.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
-    pub fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
-        assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut told = Told::new(new);
-        self.table.see_batch(hashes, true, |i, seen| told.note(i, seen));
-        all_but(told.refused, || self.table.refusal())
     }
 
     /// Adds the keys of another filter with the same options. The later time of the two then holds,

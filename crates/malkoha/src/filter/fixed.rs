@@ -4,7 +4,6 @@ use alloc::vec;
 use core::ops::Deref;
 
 use super::{Content, CuckooFilter, CuckooMap, Filter, all_but, same_hash};
-use crate::builder::Builder;
 use crate::error::{BatchError, BuildError, UnionError};
 use crate::format::{self, ReadError};
 use crate::geometry::Geometry;
@@ -14,20 +13,6 @@ use crate::table::traits::{Change, Lookup};
 use crate::table::{Fixed, Memory};
 
 impl CuckooFilter {
-    /// A filter for `capacity` keys with at most this false-positive rate when it holds them.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-
     /// A filter of exactly these keys, sized for them, with at most this false-positive rate.
     ///
     /// Keeps a hash of 8 bytes for each key while it builds, if the iterator does not know its
@@ -45,21 +30,6 @@ impl CuckooFilter {
 }
 
 impl CuckooMap {
-    /// A map for `capacity` keys with values of `value_bits` bits (1 to 64), in which a key that
-    /// was not inserted has on average `fpr` candidates.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-
     /// Inserts pairs of hash and value, in order. Leaves out each pair whose key is present: one of
     /// the candidate values of its hash makes `is_same(candidate, value)` true. Returns the number
     /// of pairs inserted.

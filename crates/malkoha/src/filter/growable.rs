@@ -1,27 +1,11 @@
 //! Methods that only growing sets and maps with one owner have.
 
-use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, Values, same_hash};
-use crate::builder::Builder;
-use crate::error::{BuildError, InsertError, UnionError};
+use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, same_hash};
+use crate::error::{InsertError, UnionError};
 use crate::growable::Growing;
 use crate::layout::Copies;
 
 impl GrowableCuckooFilter {
-    /// A filter that starts with room for `capacity` keys, and keeps to this false-positive rate at
-    /// any size.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-
     /// Removes all keys that are not in another filter of the same seed. A key in both stays, with
     /// the copies that it has here. A key that is only here stays if it is a false positive of the
     /// other filter.
@@ -40,23 +24,6 @@ impl GrowableCuckooFilter {
 }
 
 impl GrowableCuckooMap {
-    /// A map that starts with room for `capacity` keys, with values of at most `value_bits` bits (0
-    /// to 64). A key that was not inserted has on average at most `fpr` candidates at any size.
-    ///
-    /// # Errors
-    ///
-    /// As [`Builder::build`].
-    pub fn with_capacity(capacity: u64, fpr: f64, value_bits: u32) -> Result<Self, BuildError> {
-        Self::builder().capacity(capacity).fpr(fpr).value_bits(value_bits).build()
-    }
-
-    /// A builder, for everything else.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-}
-
-impl Filter<Growing, Values> {
     /// Makes room for this many keys in all, with values up to `value`. Inserts up to there need no
     /// rebuild, and cost a quarter. The room stays until
     /// [`shrink_to_fit`](Self::shrink_to_fit).

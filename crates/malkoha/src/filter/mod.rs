@@ -11,6 +11,7 @@ mod fixed;
 mod growable;
 mod lookup;
 mod lookups;
+mod make;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -18,13 +19,10 @@ mod parallel;
 mod serde;
 #[cfg(feature = "std")]
 mod shared;
-#[cfg(feature = "std")]
-mod shared_expiring;
-#[cfg(feature = "std")]
-mod shared_map;
 
 pub use lookups::Lookups;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
@@ -37,13 +35,12 @@ use crate::expiry::Expiring;
 use crate::format::MappedFile;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
+use crate::key::{Key, KeyHasher, hash_one};
 #[cfg(feature = "std")]
 use crate::locks::{ParkingLock, Striped};
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
-use crate::table::rounds;
-use crate::table::traits::{CHUNK, Lookup};
+use crate::table::traits::Lookup;
 use crate::table::{Fixed, Memory};
 
 /// A set that stores a few bits per key, or a map from keys to small values.
@@ -484,24 +481,28 @@ fn hashed<K: Key>(hasher: KeyHasher, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
     pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
 }
 
-/// [`hash_chunks`] for pairs whose hashes are known.
-fn pair_chunks(pairs: &[(u64, u64)], mut each: impl FnMut(usize, &[u64], &[(u64, u64)])) {
-    let mut hashes = [0; CHUNK];
-    for (chunk, pairs) in pairs.chunks(CHUNK).enumerate() {
+/// [`hash_chunks`](crate::key::hash_chunks) for pairs whose hashes are known.
+fn pair_chunks(
+    pairs: &[(u64, u64)],
+    at_once: usize,
+    mut each: impl FnMut(usize, &[u64], &[(u64, u64)]),
+) {
+    let mut hashes = vec![0; pairs.len().min(at_once)];
+    for (chunk, pairs) in pairs.chunks(at_once).enumerate() {
         for (hash, pair) in hashes.iter_mut().zip(pairs) {
             *hash = pair.0;
         }
-        each(chunk * CHUNK, &hashes[..pairs.len()], pairs);
+        each(chunk * at_once, &hashes[..pairs.len()], pairs);
     }
 }
 
 /// The report of a batch of insertions of new keys, for each key.
-struct Told<'a> {
+struct Outcomes<'a> {
     new: &'a mut [bool],
     refused: Vec<usize>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Outcomes<'a> {
     fn new(new: &'a mut [bool]) -> Self {
         Self { new, refused: Vec::new() }
     }

@@ -1,4 +1,5 @@
-//! Maps: pairs of key and value in and out.
+//! Maps: pairs of key and value in and out. A map is changed with `&mut self` if it has one owner,
+//! with `&self` if threads share it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,6 +7,8 @@ use alloc::vec::Vec;
 use super::{Content, Filter, Values, all_but, hashed, pair_chunks};
 use crate::error::{BatchError, InsertError};
 use crate::key::{Key, hash_chunks, hash_one};
+#[cfg(feature = "std")]
+use crate::partitioned::Partitioned;
 use crate::table::traits::{Candidates, Change, Lookup, Sole};
 
 impl<T: Candidates> Filter<T, Values> {
@@ -96,9 +99,26 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     pub fn value_bits(&self) -> u32 {
         self.table.value_bits()
     }
+
+    #[inline]
+    fn fits(&self, value: u64) -> bool {
+        u64::BITS - value.leading_zeros() <= self.table.value_bits()
+    }
+
+    #[inline]
+    pub(super) fn check(&self, value: u64) -> Result<(), InsertError> {
+        if self.fits(value) {
+            Ok(())
+        } else {
+            Err(InsertError::Value { value, bits: self.table.value_bits() })
+        }
+    }
 }
 
-impl<T: Change> Filter<T, Values> {
+/// The methods of each table, which has the functions of [`Change`].
+macro_rules! maps {
+    ($([$($parameters:tt)*] $table:ty $(, $mut:ident)?;)*) => {$(
+impl<$($parameters)*> Filter<$table, Values> {
     /// Adds a value for a key, in addition to those that it has.
     ///
     /// # Errors
@@ -106,7 +126,7 @@ impl<T: Change> Filter<T, Values> {
     /// If the value has more than [`value_bits`](Self::value_bits) bits, or no place was found for
     /// a new key. The map then holds what it held.
     #[inline]
-    pub fn insert<K: Key>(&mut self, key: K, value: u64) -> Result<(), InsertError> {
+    pub fn insert<K: Key>(&$($mut)? self, key: K, value: u64) -> Result<(), InsertError> {
         self.insert_hash(hash_one(self.hasher(), key), value)
     }
 
@@ -116,7 +136,7 @@ impl<T: Change> Filter<T, Values> {
     ///
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
+    pub fn insert_hash(&$($mut)? self, hash: u64, value: u64) -> Result<(), InsertError> {
         self.check(value)?;
         self.table.insert(hash, value)
     }
@@ -126,7 +146,7 @@ impl<T: Change> Filter<T, Values> {
     /// # Errors
     ///
     /// If some were refused: the error names them, and all others are in.
-    pub fn insert_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
+    pub fn insert_many<K: Key>(&$($mut)? self, pairs: &[(K, u64)]) -> Result<(), BatchError> {
         let hashed = hashed(self.hasher(), pairs);
         self.insert_hashes(&hashed)
     }
@@ -136,9 +156,9 @@ impl<T: Change> Filter<T, Values> {
     /// # Errors
     ///
     /// As [`insert_many`](Self::insert_many).
-    pub fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
+    pub fn insert_hashes(&$($mut)? self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
         let (mut refused, mut too_large) = (Vec::new(), None);
-        pair_chunks(pairs, |start, hashes, pairs| {
+        pair_chunks(pairs, <$table>::AT_ONCE, |start, hashes, pairs| {
             if pairs.iter().all(|&(_, value)| self.fits(value)) {
                 let refused = |i| refused.push(start + i);
                 return self.table.insert_batch(hashes, |i| pairs[i].1, refused);
@@ -159,7 +179,7 @@ impl<T: Change> Filter<T, Values> {
     /// # Errors
     ///
     /// If `new` has more than [`value_bits`](Self::value_bits) bits.
-    pub fn update<K: Key>(&mut self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
+    pub fn update<K: Key>(&$($mut)? self, key: K, old: u64, new: u64) -> Result<bool, InsertError> {
         self.update_hash(hash_one(self.hasher(), key), old, new)
     }
 
@@ -168,44 +188,36 @@ impl<T: Change> Filter<T, Values> {
     /// # Errors
     ///
     /// As [`update`](Self::update).
-    pub fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
+    pub fn update_hash(&$($mut)? self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
         self.check(new)?;
         Ok(self.table.update(hash, old, new))
     }
 
     /// Removes one copy of a key that was inserted with this value; returns whether it was found.
     /// Another key is hit only if it has both the fingerprint and the value.
-    pub fn remove<K: Key>(&mut self, key: K, value: u64) -> bool {
+    pub fn remove<K: Key>(&$($mut)? self, key: K, value: u64) -> bool {
         self.remove_hash(hash_one(self.hasher(), key), value)
     }
 
     /// [`remove`](Self::remove) for a hash.
-    pub fn remove_hash(&mut self, hash: u64, value: u64) -> bool {
+    pub fn remove_hash(&$($mut)? self, hash: u64, value: u64) -> bool {
         self.table.remove(hash, value)
     }
 
     /// Removes all pairs of key and value, in their order; returns which were found.
-    pub fn remove_many<K: Key>(&mut self, pairs: &[(K, u64)]) -> Vec<bool> {
+    pub fn remove_many<K: Key>(&$($mut)? self, pairs: &[(K, u64)]) -> Vec<bool> {
         let hashed = hashed(self.hasher(), pairs);
         let mut removed = vec![false; pairs.len()];
-        pair_chunks(&hashed, |start, hashes, pairs| {
+        pair_chunks(&hashed, <$table>::AT_ONCE, |start, hashes, pairs| {
             let done = |i, found| removed[start + i] = found;
             self.table.remove_batch(hashes, |i| pairs[i].1, done);
         });
         removed
     }
-
-    #[inline]
-    fn fits(&self, value: u64) -> bool {
-        u64::BITS - value.leading_zeros() <= self.table.value_bits()
-    }
-
-    #[inline]
-    pub(super) fn check(&self, value: u64) -> Result<(), InsertError> {
-        if self.fits(value) {
-            Ok(())
-        } else {
-            Err(InsertError::Value { value, bits: self.table.value_bits() })
-        }
-    }
 }
+    )*};
+}
+
+maps!([T: Change] T, mut;);
+#[cfg(feature = "std")]
+maps!([] Partitioned;);

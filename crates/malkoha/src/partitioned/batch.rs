@@ -124,7 +124,7 @@ impl<T: Partition> Partitioned<T> {
         });
     }
 
-    pub(crate) fn insert_values(
+    pub(crate) fn insert_batch(
         &self,
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
@@ -147,7 +147,7 @@ impl<T: Partition> Partitioned<T> {
         });
     }
 
-    pub(crate) fn remove_values(
+    pub(crate) fn remove_batch(
         &self,
         hashes: &[u64],
         value: impl Fn(usize) -> u64,
@@ -162,9 +162,5 @@ impl<T: Partition> Partitioned<T> {
             });
             self.note_removed(removed, before, partition.len());
         });
-    }
-
-    pub(crate) fn remove_batch(&self, hashes: &[u64], done: impl FnMut(usize, bool)) {
-        self.remove_values(hashes, |_| 0, done);
     }
 }

@@ -182,7 +182,7 @@ impl Fill for Filling<'_> {
         _value: impl Fn(usize) -> u64,
         refused: impl FnMut(usize),
     ) {
-        self.table.insert_values(hashes, |_| 0, refused);
+        self.table.insert_batch(hashes, |_| 0, refused);
         self.arrived(hashes.len());
     }
 }

@@ -263,12 +263,7 @@ impl<T: Partition> Partitioned<T> {
     }
 
     #[inline]
-    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
-        self.insert_value(hash, 0)
-    }
-
-    #[inline]
-    pub(crate) fn insert_value(&self, hash: u64, value: u64) -> Result<(), InsertError> {
+    pub(crate) fn insert(&self, hash: u64, value: u64) -> Result<(), InsertError> {
         self.change(partition_number(hash), |partition| partition.insert(hash, value))
     }
 
@@ -283,12 +278,7 @@ impl<T: Partition> Partitioned<T> {
     }
 
     #[inline]
-    pub(crate) fn remove(&self, hash: u64) -> bool {
-        self.remove_value(hash, 0)
-    }
-
-    #[inline]
-    pub(crate) fn remove_value(&self, hash: u64, value: u64) -> bool {
+    pub(crate) fn remove(&self, hash: u64, value: u64) -> bool {
         self.change(partition_number(hash), |partition| {
             let before = partition.len();
             let removed = partition.remove(hash, value);

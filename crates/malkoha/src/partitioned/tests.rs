@@ -56,7 +56,7 @@ fn keys_are_found_while_a_partition_is_divided(prepare: fn(&Biased<Growing>)) {
         let table = whole(&keys);
         prepare(table.partition(0));
         let other = Arc::clone(&table);
-        let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
+        let parts = thread::spawn(move || other.insert(hashes()[0], 0).expect("it grows"));
         for hash in keys {
             assert!(table.contains(hash), "lost while its partition is divided");
         }
@@ -73,9 +73,9 @@ fn a_partition_can_be_divided_while_it_changes() {
         let [stays, goes] = hashes();
         let table = whole(&[goes]);
         let other = Arc::clone(&table);
-        let parts = thread::spawn(move || other.insert(stays).expect("it grows"));
-        table.insert(goes).expect("it grows");
-        assert!(table.remove(goes));
+        let parts = thread::spawn(move || other.insert(stays, 0).expect("it grows"));
+        table.insert(goes, 0).expect("it grows");
+        assert!(table.remove(goes, 0));
         parts.join().unwrap();
         assert_eq!([stays, goes].map(|hash| table.count(hash)), [1, 1]);
     });
@@ -104,8 +104,8 @@ fn a_key_is_found_while_its_copy_is_removed() {
         let table = whole(&[stays, stays]);
         let other = Arc::clone(&table);
         let removes = thread::spawn(move || {
-            assert!(other.remove(stays));
-            other.insert(parts).expect("it grows");
+            assert!(other.remove(stays, 0));
+            other.insert(parts, 0).expect("it grows");
         });
         assert!(table.contains(stays), "lost with its copy");
         assert!(!table.insert_unique(stays).expect("it grows"));
@@ -243,7 +243,7 @@ fn keys_are_copied_once() {
         let keys = hashes();
         let table = whole(&keys);
         let other = Arc::clone(&table);
-        let parts = thread::spawn(move || other.insert(hashes()[0]).expect("it grows"));
+        let parts = thread::spawn(move || other.insert(hashes()[0], 0).expect("it grows"));
         let copy: Growing = table.to_one();
         parts.join().unwrap();
         let copies = keys.map(|hash| copy.count(hash));

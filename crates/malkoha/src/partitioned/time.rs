@@ -4,6 +4,8 @@ use super::Partitioned;
 use crate::error::InsertError;
 use crate::expiry::{Expiring, Window};
 use crate::growable::{Growing, MAX_PARTITIONS, partition_number};
+use crate::table::rounds::Source;
+use crate::table::traits::Lookup;
 
 impl Partitioned<Expiring<Growing>> {
     /// Advances one partition after another to this time.
@@ -38,6 +40,26 @@ impl Partitioned<Expiring<Growing>> {
     ) {
         self.change_each(hashes, |partition, part| {
             partition.see_batch(part.hashes, refresh, |i, seen| done(part.position(i), seen));
+        });
+    }
+
+    /// Inserts a batch; none of its keys is refused.
+    pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
+        source.hashes(0..source.len(), Self::AT_ONCE, |_, hashes| {
+            self.insert_batch(hashes, |_| 0, |_| {});
+        });
+        Vec::new()
+    }
+
+    /// Inserts the hashes of a batch that are not in, in their order. Calls `done` with the
+    /// position and the result of each hash of the batch.
+    pub(crate) fn insert_all_unique(
+        &self,
+        source: &impl Source,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) {
+        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
         });
     }
 }

@@ -9,7 +9,7 @@ use crate::table::traits::{CHUNK, Fill};
 use crate::threads::side_by_side;
 
 /// Where the hashes of a batch come from.
-pub(crate) trait Source {
+pub trait Source {
     fn len(&self) -> usize;
     /// Calls `each(position of the first, hashes)` for successive parts of a range, whose positions
     /// begin at 0. Parts of so many, if they are to be hashed.

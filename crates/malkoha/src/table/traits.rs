@@ -14,6 +14,7 @@ use crate::format::{FileKind, ReadError};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::table::Rounds;
+use crate::table::rounds::{self, Source};
 
 /// Hashes that a table is given at a time, if it gains nothing from more.
 pub(crate) const CHUNK: usize = 1024;
@@ -125,6 +126,26 @@ pub trait Change: Lookup + Fill {
         hashes: &[u64],
         done: impl FnMut(usize, Result<bool, InsertError>),
     );
+    /// Inserts a batch on this thread; returns the positions of those that found no place.
+    fn insert_all(&mut self, source: &impl Source) -> Vec<usize>
+    where
+        Self: Sized,
+    {
+        rounds::insert(self, source)
+    }
+    /// [`insert_unique_batch`](Self::insert_unique_batch) for a batch that room is made for.
+    fn insert_all_unique(
+        &mut self,
+        source: &impl Source,
+        mut done: impl FnMut(usize, Result<bool, InsertError>),
+    ) where
+        Self: Sized,
+    {
+        self.make_room(source.len(), |number| source.hash(number));
+        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
+        });
+    }
     /// Why a key was refused just now.
     fn refusal(&self) -> InsertError;
     /// Removes one copy with this value.

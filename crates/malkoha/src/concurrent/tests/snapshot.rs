@@ -126,7 +126,7 @@ mod restored {
             let table = empty::<Striped<ParkingLock>>(shape());
             for key in 0..keys {
                 for _ in 0..if key % 3 == 0 { 5 } else { 1 } {
-                    table.insert(hash(key)).expect("it fits");
+                    table.insert(hash(key), 0).expect("it fits");
                 }
             }
             let fixed = table.to_fixed().expect("memory");
@@ -165,9 +165,9 @@ mod restored {
     /// that stay, once, and none that went before.
     fn copies_are_whole<P: Locking>(table: &Shared<P>) {
         let (stay, each): (u64, u64) = if cfg!(miri) { (100, 30) } else { (4_000, 2_000) };
-        (0..stay).for_each(|key| table.insert(hash(key)).expect("it fits"));
+        (0..stay).for_each(|key| table.insert(hash(key), 0).expect("it fits"));
         for key in stay..stay + 50 {
-            assert!(table.insert(hash(key)).is_ok() && table.remove(hash(key)));
+            assert!(table.insert(hash(key), 0).is_ok() && table.remove(hash(key), 0));
         }
         let (done, mut copied) = (AtomicBool::new(false), 0);
         thread::scope(|scope| {
@@ -176,8 +176,8 @@ mod restored {
                 scope.spawn(move || {
                     let keys = || (thread << 32..(thread << 32) + each).map(hash);
                     while !done.load(Ordering::Relaxed) {
-                        keys().for_each(|key| table.insert(key).expect("it fits"));
-                        keys().for_each(|key| assert!(table.remove(key)));
+                        keys().for_each(|key| table.insert(key, 0).expect("it fits"));
+                        keys().for_each(|key| assert!(table.remove(key, 0)));
                     }
                 })
             });
