@@ -5,6 +5,7 @@ mod bucket;
 mod convert;
 mod counter;
 mod insert;
+mod lookup;
 mod shared;
 mod snapshot;
 mod space;

@@ -1,21 +1,14 @@
 //! The table that threads share, as `Filter` sees it.
 
-use std::io::{self, Read, Write};
-
 use super::counter::Counter;
 use super::insert::Unique;
 use super::space::Space;
 use super::table::Table;
-use crate::entries::Entry;
 use crate::error::{BuildError, InsertError};
-use crate::format::{FileKind, ReadError, whole};
 use crate::geometry::Geometry;
-use crate::key::KeyHasher;
 use crate::locks::{Locking, ParkingLock, Striped};
-use crate::params::float;
-use crate::table::Fixed;
 use crate::table::rounds::Source;
-use crate::table::traits::{Lookup, Sealed, Stored};
+use crate::table::traits::CHUNK;
 
 /// A table that any number of threads read and change at the same time.
 ///
@@ -58,7 +51,7 @@ impl<P: Locking> Shared<P> {
     /// Inserts a batch; returns the positions of those that found no place.
     pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
         let mut refused = Vec::new();
-        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+        source.hashes(0..source.len(), CHUNK, |start, hashes| {
             let mut inserted = 0;
             self.table.pipelined(hashes, |i, probe| {
                 if self.table.whole(|table| table.insert(probe, self.max_kicks)) {
@@ -78,7 +71,7 @@ impl<P: Locking> Shared<P> {
         source: &impl Source,
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
+        source.hashes(0..source.len(), CHUNK, |start, hashes| {
             self.table.insert_unique_many(hashes, self.max_kicks, |i, unique| {
                 done(start + i, self.counted(unique));
             });
@@ -131,92 +124,5 @@ impl<P: Locking> Shared<P> {
             done(i, found);
         });
         self.len.add(-removed);
-    }
-}
-
-impl<P: Locking> Sealed for Shared<P> {}
-
-impl<P: Locking> Lookup for Shared<P> {
-    #[inline(always)]
-    fn contains(&self, hash: u64) -> bool {
-        self.table.whole(|table| table.contains(&table.probe(hash)))
-    }
-
-    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
-        self.table.contains_many(hashes, found);
-    }
-
-    fn count(&self, hash: u64) -> u64 {
-        self.table.whole(|table| table.count(&table.probe(hash)))
-    }
-
-    fn entries(&self) -> impl Iterator<Item = Entry> {
-        self.table.entries()
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        let space = &self.table.space;
-        for number in space.numbers(&self.table.probe(hash)) {
-            space.prefetch(number);
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.len.get()
-    }
-
-    fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    fn slots(&self) -> u64 {
-        self.table.slots()
-    }
-
-    fn spilled(&self) -> u64 {
-        self.table.spilled()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        self.table.size_in_bytes()
-    }
-
-    fn fingerprint_bits(&self) -> u32 {
-        self.table.geometry.fingerprint_bits
-    }
-
-    fn value_bits(&self) -> u32 {
-        0
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        let occupied = self.len.get().saturating_sub(self.table.spilled());
-        self.table.geometry.fpr_at(float(occupied) / float(self.table.slots()))
-    }
-
-    fn kind(_is_map: bool) -> FileKind {
-        FileKind::Set
-    }
-
-    fn write(&self, _: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
-        // In memory first: threads may go on changing the table while the writer waits.
-        let fixed = self.to_fixed().map_err(io::Error::other)?;
-        fixed.write(FileKind::Set, hasher, writer)
-    }
-}
-
-impl<P: Locking> Stored for Shared<P> {
-    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
-        let (fixed, hasher) = Fixed::read(kind, reader)?;
-        let shared = Self::from_fixed(&fixed).map_err(|error| match error {
-            BuildError::Memory { bytes } => ReadError::Memory(bytes),
-            _ => ReadError::Layout(fixed.parts().geometry.layout.name()),
-        })?;
-        Ok((shared, hasher))
-    }
-
-    fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
-        whole(&mut bytes, |reader| Self::read(kind, reader))
     }
 }

@@ -1,16 +1,13 @@
 //! `Filter`'s traits for a table whose keys expire.
 
-#[cfg(feature = "std")]
-use std::io::Read;
-
 use super::{Ages, Expiring};
 use crate::entries::Entry;
 use crate::error::InsertError;
-use crate::format::{self, FileKind, ReadError};
+use crate::format::{self, FileKind};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
@@ -100,17 +97,6 @@ impl<T: Ages> Candidates for Expiring<T> {
 
     fn count_value(&self, hash: u64, value: u64) -> u64 {
         (self.age(hash) == Some(value)).into()
-    }
-}
-
-impl<T: Ages> Stored for Expiring<T> {
-    #[cfg(feature = "std")]
-    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
-        format::read_expiring(kind, reader)
-    }
-
-    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
-        format::expiring_from_bytes(kind, bytes)
     }
 }
 

@@ -2,10 +2,16 @@
 
 use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, same_hash};
 use crate::error::{InsertError, UnionError};
-use crate::growable::Growing;
+use crate::growable::{Growing, KeptBits};
 use crate::layout::Copies;
 
 impl GrowableCuckooFilter {
+    /// The bits of a hash that the filter keeps; `None` if it has more than one segment.
+    #[must_use]
+    pub fn kept_bits(&self) -> Option<KeptBits> {
+        self.table.kept_bits()
+    }
+
     /// Removes all keys that are not in another filter of the same seed. A key in both stays, with
     /// the copies that it has here. A key that is only here stays if it is a false positive of the
     /// other filter.

@@ -12,6 +12,8 @@ mod growable;
 mod lookup;
 mod lookups;
 mod make;
+#[cfg(feature = "mmap")]
+mod mapped;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
@@ -32,7 +34,7 @@ use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError, UnionError};
 use crate::expiry::Expiring;
 #[cfg(feature = "mmap")]
-use crate::format::MappedFile;
+use crate::format::mapped::MappedFile;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
 use crate::key::{Key, KeyHasher, hash_one};

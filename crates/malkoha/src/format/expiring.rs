@@ -5,14 +5,16 @@ use std::io::Read;
 
 use alloc::vec::Vec;
 
-use super::header::{HEADER_BYTES, check, field, hasher, impossible, offset, preamble, sealed};
-use super::view::cut_header;
-use super::{FileKind, ReadError};
+use super::error::{ReadError, check, impossible};
+use super::header::{cut_header, field, hasher, offset, preamble, sealed};
+use super::kind::{FileKind, HEADER_BYTES};
+#[cfg(feature = "std")]
+use super::stream::read_header;
 use crate::expiry::{Ages, Expiring, Times, Window};
 use crate::geometry::MAX_CAPACITY;
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::table::traits::Lookup;
+use crate::table::traits::{Lookup, Stored};
 
 /// Steps of the window.
 const STEPS: usize = offset::MAX_KICKS;
@@ -125,35 +127,27 @@ impl Head {
     }
 }
 
-/// Reads exactly the bytes of a file of this kind, and checks all of them.
-#[cfg(feature = "std")]
-pub(crate) fn read<T: Ages>(
-    kind: FileKind,
-    reader: &mut dyn Read,
-) -> Result<(Expiring<T>, KeyHasher), ReadError> {
-    let mut start = Vec::with_capacity(HEADER_BYTES);
-    (&mut *reader).take(HEADER_BYTES as u64).read_to_end(&mut start)?;
-    let Some(header) = start.first_chunk() else { return Err(cut_header(&start)) };
-    let head = Head::of(header, kind)?;
-    let mut rest = reader.take(head.table_bytes);
-    let table = T::read(T::kind(true), &mut rest)?;
-    let left = rest.limit();
-    check(left == 0, "table bytes", offset::TABLE_BYTES, head.table_bytes)?;
-    head.set(table)
-}
-
-/// Reads from bytes that are a whole file of this kind, and checks all of them.
-pub(crate) fn from_bytes<T: Ages>(
-    kind: FileKind,
-    bytes: &[u8],
-) -> Result<(Expiring<T>, KeyHasher), ReadError> {
-    let Some((header, table)) = bytes.split_first_chunk() else { return Err(cut_header(bytes)) };
-    let head = Head::of(header, kind)?;
-    let (header, found) = (HEADER_BYTES as u64, bytes.len() as u64);
-    let expected = header.saturating_add(head.table_bytes);
-    if expected != found {
-        return Err(ReadError::Length { expected, found });
+impl<T: Ages> Stored for Expiring<T> {
+    #[cfg(feature = "std")]
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        let head = Head::of(&read_header(reader)?, kind)?;
+        let mut rest = reader.take(head.table_bytes);
+        let table = T::read(T::kind(true), &mut rest)?;
+        check(rest.limit() == 0, "table bytes", offset::TABLE_BYTES, head.table_bytes)?;
+        head.set(table)
     }
-    let table = T::from_bytes(T::kind(true), table)?;
-    head.set(table)
+
+    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        let Some((header, table)) = bytes.split_first_chunk() else {
+            return Err(cut_header(bytes));
+        };
+        let head = Head::of(header, kind)?;
+        let (header, found) = (HEADER_BYTES as u64, bytes.len() as u64);
+        let expected = header.saturating_add(head.table_bytes);
+        if expected != found {
+            return Err(ReadError::Length { expected, found });
+        }
+        let table = T::from_bytes(T::kind(true), table)?;
+        head.set(table)
+    }
 }

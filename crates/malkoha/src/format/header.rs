@@ -2,13 +2,14 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::format::{CHECKSUM_BYTES, ReadError, is_right, spilled};
+use crate::format::checksums::{CHECKSUM_BYTES, is_right};
+use crate::format::error::{ReadError, check, impossible};
+use crate::format::kind::{FileKind, HEADER_BYTES};
+use crate::format::spilled;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
-use crate::table::Parts;
-
-pub(crate) const HEADER_BYTES: usize = 128;
+use crate::table::parts::Parts;
 
 /// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];
@@ -19,74 +20,39 @@ pub(super) const MAX_SPILLED: u64 = 1 << 50;
 const HEADER_CHECKSUM_SEED: u64 = u64::MAX;
 
 pub(super) mod offset {
-    pub(in crate::format) const VERSION: usize = 8;
-    pub(in crate::format) const KIND: usize = 10;
-    pub(in crate::format) const HASH: usize = 12;
-    pub(in crate::format) const LAYOUT: usize = 13;
-    pub(in crate::format) const BUCKET_SIZE: usize = 14;
-    pub(in crate::format) const FINGERPRINT_BITS: usize = 15;
-    pub(in crate::format) const VALUE_BITS: usize = 16;
-    pub(in crate::format) const MAX_KICKS: usize = 20;
-    pub(in crate::format) const SEED: usize = 24;
-    pub(in crate::format) const CAPACITY: usize = 32;
-    pub(in crate::format) const LEN: usize = 40;
-    pub(in crate::format) const SEGMENTS: usize = 48;
-    pub(in crate::format) const PLACES: usize = 52;
-    pub(in crate::format) const TABLE_BYTES: usize = 56;
+    pub(crate) const VERSION: usize = 8;
+    pub(crate) const KIND: usize = 10;
+    pub(crate) const HASH: usize = 12;
+    pub(crate) const LAYOUT: usize = 13;
+    pub(crate) const BUCKET_SIZE: usize = 14;
+    pub(crate) const FINGERPRINT_BITS: usize = 15;
+    pub(crate) const VALUE_BITS: usize = 16;
+    pub(crate) const MAX_KICKS: usize = 20;
+    pub(crate) const SEED: usize = 24;
+    pub(crate) const CAPACITY: usize = 32;
+    pub(crate) const LEN: usize = 40;
+    pub(crate) const SEGMENTS: usize = 48;
+    pub(crate) const PLACES: usize = 52;
+    pub(crate) const TABLE_BYTES: usize = 56;
     /// Entries of the list of spilled copies.
-    pub(in crate::format) const SPILLED: usize = 64;
+    pub(crate) const SPILLED: usize = 64;
     /// The high half of a key of 128 bits, whose low half is the seed.
-    pub(in crate::format) const KEY_HIGH: usize = 72;
+    pub(crate) const KEY_HIGH: usize = 72;
     /// From here to the checksum, and bytes 17 to 19: zero.
-    pub(in crate::format) const RESERVED: usize = 80;
-    pub(in crate::format) const CHECKSUM: usize = 120;
-}
-
-/// The kind of a file's content, by its header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum FileKind {
-    /// A [`CuckooFilter`](crate::CuckooFilter).
-    Set = 1,
-    /// A [`CuckooMap`](crate::CuckooMap).
-    Map = 2,
-    /// A [`GrowableCuckooFilter`](crate::GrowableCuckooFilter), shared by threads or not.
-    GrowableSet = 3,
-    /// A [`GrowableCuckooMap`](crate::GrowableCuckooMap), shared by threads or not.
-    GrowableMap = 4,
-    /// An [`ExpiringCuckooFilter`](crate::ExpiringCuckooFilter).
-    ExpiringSet = 8,
-    /// A [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter), shared by threads
-    /// or not.
-    GrowableExpiringSet = 9,
+    pub(crate) const RESERVED: usize = 80;
+    pub(crate) const CHECKSUM: usize = 120;
 }
 
 impl FileKind {
-    const ALL: [Self; 6] = [
-        Self::Set,
-        Self::Map,
-        Self::GrowableSet,
-        Self::GrowableMap,
-        Self::ExpiringSet,
-        Self::GrowableExpiringSet,
-    ];
-
     /// The kind of the file that begins with these bytes: at least 128, or all of it.
     ///
     /// # Errors
     ///
     /// If they are not the undamaged header of a file that this release can read.
     pub fn of(bytes: &[u8]) -> Result<Self, ReadError> {
-        let mut header = [0; HEADER_BYTES];
-        let known = bytes.len().min(HEADER_BYTES);
-        header[..known].copy_from_slice(&bytes[..known]);
-        match preamble(&header) {
-            Ok(kind) if known == HEADER_BYTES => Ok(kind),
-            Err(error) if known == HEADER_BYTES => Err(error),
-            Err(ReadError::Signature) => Err(ReadError::Signature),
-            // Too short to be judged further.
-            _ => Err(ReadError::Length { expected: HEADER_BYTES as u64, found: known as u64 }),
+        match bytes.first_chunk() {
+            Some(header) => preamble(header),
+            None => Err(cut_header(bytes)),
         }
     }
 
@@ -102,38 +68,6 @@ impl FileKind {
         let mut header = alloc::vec::Vec::with_capacity(HEADER_BYTES);
         std::fs::File::open(path)?.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
         Self::of(&header)
-    }
-
-    /// The kind in words, with the name of its type.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Set => "set (CuckooFilter)",
-            Self::Map => "map (CuckooMap)",
-            Self::GrowableSet => "growable set (GrowableCuckooFilter)",
-            Self::GrowableMap => "growable map (GrowableCuckooMap)",
-            Self::ExpiringSet => "set whose keys expire (ExpiringCuckooFilter)",
-            Self::GrowableExpiringSet => {
-                "growable set whose keys expire (GrowableExpiringCuckooFilter)"
-            }
-        }
-    }
-
-    /// The kind of a set whose ages are a file of this kind.
-    pub(crate) const fn of_ages(ages: Self) -> Self {
-        match ages {
-            Self::GrowableMap => Self::GrowableExpiringSet,
-            _ => Self::ExpiringSet,
-        }
-    }
-
-    /// This kind, if it is the expected one.
-    pub(super) fn expected(self, expected: Self) -> Result<(), ReadError> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(ReadError::Kind { expected: expected.name(), found: self.name() })
-        }
     }
 }
 
@@ -186,6 +120,16 @@ pub(super) fn hasher(bytes: &[u8; HEADER_BYTES]) -> Result<KeyHasher, ReadError>
     check(is_known, "hash", offset::HASH, function)?;
     KeyHasher::from_parts(function, u128::from(high) << 64 | u128::from(low))
         .map_or_else(|| impossible("key", offset::KEY_HIGH, high), Ok)
+}
+
+/// Why bytes shorter than a header are not a filter: cut off, or something else.
+pub(super) fn cut_header(bytes: &[u8]) -> ReadError {
+    let mut padded = [0; HEADER_BYTES];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    match preamble(&padded) {
+        Err(ReadError::Signature) => ReadError::Signature,
+        _ => ReadError::Length { expected: HEADER_BYTES as u64, found: bytes.len() as u64 },
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,7 +204,7 @@ impl Header {
 
     /// Bytes of the checksums behind the table.
     pub(crate) fn checksums_bytes(&self) -> u64 {
-        u64::from(self.parts.geometry.segments) * CHECKSUM_BYTES
+        u64::from(self.parts.geometry.segments) * CHECKSUM_BYTES as u64
     }
 
     /// Bytes of the list of spilled copies behind that.
@@ -314,21 +258,4 @@ fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
 
 pub(super) fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("fields lie in the header")
-}
-
-pub(super) fn check(
-    holds: bool,
-    field: &'static str,
-    offset: usize,
-    value: impl Into<u64>,
-) -> Result<(), ReadError> {
-    if holds { Ok(()) } else { impossible(field, offset, value) }
-}
-
-pub(super) fn impossible<T>(
-    field: &'static str,
-    offset: usize,
-    value: impl Into<u64>,
-) -> Result<T, ReadError> {
-    Err(ReadError::Field { field, offset: offset as u64, value: value.into() })
 }

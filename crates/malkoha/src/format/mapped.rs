@@ -1,17 +1,15 @@
 //! Tables in mapped files: opened at once, whatever their size, and shared between processes.
 
-use std::fs;
 use std::ops::Deref;
-use std::path::Path;
 
-use memmap2::{Mmap, MmapOptions};
+use memmap2::Mmap;
 
-use crate::filter::{Content, Filter};
-use crate::format::view::{File, assemble, check_slots, split};
-use crate::format::{HEADER_BYTES, ReadError, check_segments, map_growable};
-use crate::growable::Growing;
+use crate::format::checksums::check_segments;
+use crate::format::error::ReadError;
+use crate::format::fixed::{File, assemble, check_slots, split};
+use crate::format::kind::{FileKind, HEADER_BYTES};
+use crate::key::KeyHasher;
 use crate::table::Fixed;
-use crate::table::traits::Lookup;
 
 /// The table in a mapped file.
 #[derive(Debug)]
@@ -29,112 +27,20 @@ impl Deref for MappedFile {
     }
 }
 
-impl<C: Content> Filter<Growing, C> {
-    /// Opens the file at `path` without copying it: every byte is read once and checked, and
-    /// segments stay in the file's pages, which processes share, until they change. Changes go to
-    /// memory of this process; [`save`](Self::save) writes them.
-    ///
-    /// ```
-    /// use malkoha::GrowableCuckooFilter;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("seen.mlk");
-    /// let mut seen = GrowableCuckooFilter::with_capacity(10, 0.001)?;
-    /// seen.insert_many(&["cuckoo", "magpie"])?;
-    /// seen.save(&path)?;
-    /// // SAFETY: nobody else knows the file.
-    /// let mut mapped = unsafe { GrowableCuckooFilter::map(&path) }?;
-    /// assert!(mapped.contains("magpie") && mapped.insert("wren").is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, is not exactly one whole, undamaged file of this kind, or has 4
-    /// GiB or more: [`open`](Self::open) reads it.
-    ///
-    /// # Safety
-    ///
-    /// While the filter lives, nobody may write to the file or shorten it: its bytes are memory of
-    /// this process, and Rust takes them as unchanging. Replacing the file by a rename is fine.
-    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let file = fs::File::open(path)?;
-        // SAFETY: the mapping is private, so what is written to it does not reach the file; and the
-        // caller promises that the file does not change while it is mapped.
-        let file = unsafe { MmapOptions::new().map_copy(&file) }?;
-        let (table, hasher) = map_growable(Growing::kind(C::IS_MAP), file.into())?;
-        Ok(Self::new(table, hasher))
-    }
-}
-
-impl<C: Content> Filter<Fixed<MappedFile>, C> {
-    /// Opens the file at `path` without reading it: O(1), only the header and the length are
-    /// checked. Damage in the table makes results wrong and nothing worse;
-    /// [`verify`](Self::verify) finds it.
-    ///
-    /// The list of [spilled copies](Filter#equal-keys), if there is one, is read and checked.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read or is not a whole file of this kind, or where files cannot be
-    /// mapped.
-    ///
-    /// # Safety
-    ///
-    /// While the filter lives, nobody may write to the file or shorten it: its bytes are memory of
-    /// this process, and Rust takes them as unchanging. Replacing the file by a rename is fine.
-    pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        // SAFETY: the caller promises that the file does not change while it is mapped.
-        unsafe { Self::map_at(&fs::File::open(path)?, 0) }
-    }
-
-    /// [`map`](Self::map) of a filter that begins `offset` bytes behind the beginning of an open
-    /// file, and goes to its end: a file of another format may hold one.
-    ///
-    /// ```
-    /// use malkoha::{CuckooFilter, MappedFilter};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("mine");
-    /// let mut seen = CuckooFilter::with_capacity(10, 0.001)?;
-    /// seen.insert("cuckoo")?;
-    /// let mut file = std::fs::File::create_new(&path)?;
-    /// std::io::Write::write_all(&mut file, b"what it is")?;
-    /// seen.write_to(&mut file)?;
-    /// let file = std::fs::File::open(path)?;
-    /// // SAFETY: nobody else knows the file.
-    /// let mapped = unsafe { MappedFilter::map_at(&file, 10) }?;
-    /// assert!(mapped.contains("cuckoo") && mapped.verify().is_ok());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As of [`map`](Self::map).
-    ///
-    /// # Safety
-    ///
-    /// As of [`map`](Self::map).
-    pub unsafe fn map_at(file: &fs::File, offset: u64) -> Result<Self, ReadError> {
-        // SAFETY: the caller promises that the file does not change while it is mapped.
-        let file = unsafe { MmapOptions::new().offset(offset).map(file) }?;
-        let File { header, table, spilled, .. } =
-            split(&file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
+impl MappedFile {
+    /// The table in a file of this kind. Only the header, the length and the spilled copies are
+    /// checked.
+    pub(crate) fn table(kind: FileKind, file: Mmap) -> Result<(Fixed<Self>, KeyHasher), ReadError> {
+        let File { header, table, spilled, .. } = split(&file, kind)?;
         let (table_bytes, spilled) = (table.len(), spilled.to_vec());
-        let table = assemble(MappedFile { file, table_bytes }, &header, &spilled)?;
-        Ok(Self::new(table, header.hasher))
+        let table = assemble(Self { file, table_bytes }, &header, &spilled)?;
+        Ok((table, header.hasher))
     }
 
-    /// Checks every byte against the file's checksums, and the number of keys.
-    ///
-    /// # Errors
-    ///
-    /// Where the damage is.
-    pub fn verify(&self) -> Result<(), ReadError> {
-        let file = &self.table.owner().file;
-        let File { header, table, checksums, .. } =
-            split(file, Fixed::<MappedFile>::kind(C::IS_MAP))?;
-        check_segments(table, checksums, &header.parts.geometry)?;
-        check_slots(&self.table)
+    /// Checks every byte.
+    pub(crate) fn verify(table: &Fixed<Self>, kind: FileKind) -> Result<(), ReadError> {
+        let File { header, table: bytes, checksums, .. } = split(&table.owner().file, kind)?;
+        check_segments(bytes, checksums, &header.parts.geometry)?;
+        check_slots(table)
     }
 }

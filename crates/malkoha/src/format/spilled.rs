@@ -2,15 +2,13 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::format::header::impossible;
-use crate::format::{ReadError, is_right};
+use crate::format::checksums::{CHECKSUM_BYTES, is_right};
+use crate::format::error::{ReadError, impossible};
 use crate::io::{self, Write};
 use crate::spill::{Spill, SpillKey};
 
 /// Bytes of an entry.
 pub(super) const ENTRY_BYTES: usize = 32;
-/// Bytes of the checksum behind the entries.
-pub(super) const CHECKSUM_BYTES: usize = 8;
 /// Seed of the checksum; no segment has this number.
 const CHECKSUM_SEED: u64 = u64::MAX - 1;
 

@@ -6,7 +6,6 @@ use super::shape::{MAX_BITS, MIX_BITS};
 use super::strings::KeyBits;
 use super::table::Growing;
 use crate::addressing::{LOW_32, MIX};
-use crate::filter::GrowableCuckooFilter;
 
 /// The bits of a hash that a growing filter keeps before its first split: the lower of its two
 /// places, and as many bits of its string as a fingerprint has. A program that keeps these bits of a
@@ -74,16 +73,8 @@ impl KeptBits {
     }
 }
 
-impl GrowableCuckooFilter {
-    /// The bits of a hash that the filter keeps; `None` if it has more than one segment.
-    #[must_use]
-    pub fn kept_bits(&self) -> Option<KeptBits> {
-        self.table.kept_bits()
-    }
-}
-
 impl Growing {
-    fn kept_bits(&self) -> Option<KeptBits> {
+    pub(crate) fn kept_bits(&self) -> Option<KeptBits> {
         let bits = KeptBits::of_fingerprints(self.shape.widths.at(0));
         bits.filter(|_| self.segments() == 1)
     }
@@ -92,6 +83,7 @@ impl Growing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::GrowableCuckooFilter;
 
     /// Of filters of many rates: what is kept is all that they know of a key, now and when they
     /// have grown.

@@ -2,8 +2,9 @@
 
 use core::hash::{Hash, Hasher};
 
-use super::composite::{Blocks, kind};
-use super::{Key, KeyHasher};
+use super::blocks::{Blocks, kind};
+use super::hasher::KeyHasher;
+use super::traits::Key;
 
 /// A key by way of the standard library's [`Hash`], for types that do not implement [`Key`].
 ///

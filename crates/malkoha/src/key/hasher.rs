@@ -1,12 +1,10 @@
 //! The hash functions, and the seed or key of a filter.
 
-use alloc::vec;
 use core::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Key, sip};
-use crate::arch::vectorized;
+use super::sip;
 
 /// The hash of a filter: a function from bytes to 64 bits, and its seed or key.
 ///
@@ -44,11 +42,11 @@ use crate::arch::vectorized;
 /// [`key`](Self::key) returns it. Anybody who can read the file can choose keys against its filter,
 /// as easily as under a seed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct KeyHasher(Keyed);
+pub struct KeyHasher(pub(super) Keyed);
 
 /// The halves of a SipHash key are in the order of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keyed {
+pub(super) enum Keyed {
     Xxh3(Seed),
     Sip13([u64; 2]),
 }
@@ -164,17 +162,6 @@ impl KeyHasher {
         }
     }
 
-    /// The hashes of `keys`, equal to those of [`Key::hash_with`]. Faster than one by one for
-    /// integers, because several are hashed at a time.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ.
-    pub fn hash_many<K: Key>(self, keys: &[K], hashes: &mut [u64]) {
-        assert_eq!(keys.len(), hashes.len(), "one hash for each key");
-        hash_all(self, keys, hashes);
-    }
-
     /// The hashes of byte strings, equal to those of [`hash_bytes`](Self::hash_bytes). SipHash-1-3
     /// hashes eight at a time, if these have the same number of whole words of eight bytes.
     ///
@@ -206,7 +193,7 @@ impl KeyHasher {
 
 /// A seed, and the values that it combines with integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Seed {
+pub(super) struct Seed {
     seed: u64,
     flip: u64,
 }
@@ -252,92 +239,6 @@ impl fmt::Debug for KeyHasher {
         match self.0 {
             Keyed::Xxh3(seed) => f.debug_tuple("Xxh3").field(&seed.seed).finish(),
             Keyed::Sip13(_) => f.debug_struct("Sip13").finish_non_exhaustive(),
-        }
-    }
-}
-
-/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it needs many
-/// registers, which would make XXH3 next to it slower.
-#[inline(always)]
-pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
-    match hasher.0 {
-        Keyed::Xxh3(seed) => key.hash_with(KeyHasher(Keyed::Xxh3(seed))),
-        Keyed::Sip13(sip) => sip_one(sip, &key),
-    }
-}
-
-#[inline(never)]
-fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
-    key.hash_with(KeyHasher(Keyed::Sip13(sip)))
-}
-
-/// The hashes of keys. Selects the function once.
-#[inline]
-fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
-    match hasher.0 {
-        // SAFETY: the function has no requirements.
-        Keyed::Xxh3(seed) => unsafe { xxh3_all(seed, keys, hashes) },
-        // SAFETY: as above.
-        Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },
-    }
-}
-
-/// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
-/// that a batch of any length needs little memory of its own.
-#[inline]
-pub(crate) fn hash_chunks<K: Key>(
-    hasher: KeyHasher,
-    keys: &[K],
-    at_once: usize,
-    mut each: impl FnMut(usize, &[u64]),
-) {
-    let mut hashes = vec![0; keys.len().min(at_once)];
-    for (chunk, keys) in keys.chunks(at_once).enumerate() {
-        hash_all(hasher, keys, &mut hashes);
-        each(chunk * at_once, &hashes[..keys.len()]);
-    }
-}
-
-vectorized! {
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    unsafe fn xxh3_all<K: Key>(seed: Seed, keys: &[K], hashes: &mut [u64]) {
-        for (hash, item) in hashes.iter_mut().zip(keys) {
-            *hash = item.hash_with(KeyHasher(Keyed::Xxh3(seed)));
-        }
-    }
-}
-
-vectorized! {
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    unsafe fn sip_all<K: Key>(key: [u64; 2], keys: &[K], hashes: &mut [u64]) {
-        for (hash, item) in hashes.iter_mut().zip(keys) {
-            *hash = item.hash_with(KeyHasher(Keyed::Sip13(key)));
-        }
-    }
-}
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// The crate's hash, which equals the function's.
-        #[test]
-        fn integers_are_hashed_as_their_bytes(seed: u64, integer: u64) {
-            fn agrees<const N: usize>(seed: u64, integer: u64) -> bool {
-                let bytes = *integer.to_le_bytes().first_chunk::<N>().unwrap();
-                Seed::new(seed).hash_array(bytes) == xxh3_64_with_seed(&bytes, seed)
-            }
-            prop_assert!(agrees::<1>(seed, integer) && agrees::<2>(seed, integer));
-            prop_assert!(agrees::<4>(seed, integer) && agrees::<5>(seed, integer));
-            prop_assert!(agrees::<7>(seed, integer) && agrees::<8>(seed, integer));
-            let wide = (u128::from(integer) * u128::from(seed)).to_le_bytes();
-            prop_assert_eq!(Seed::new(seed).hash_array(wide), xxh3_64_with_seed(&wide, seed));
         }
     }
 }

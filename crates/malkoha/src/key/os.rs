@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::{Key, KeyHasher};
+use super::hasher::KeyHasher;
+use super::traits::Key;
 
 impl Key for OsStr {
     #[cfg(unix)]
@@ -21,9 +22,7 @@ impl Key for OsStr {
         use std::os::windows::ffi::OsStrExt;
         match self.to_str() {
             Some(text) => text.hash_with(hasher),
-            None => {
-                super::composite::hash_integers(self.encode_wide().map(u16::to_le_bytes), hasher)
-            }
+            None => super::blocks::hash_integers(self.encode_wide().map(u16::to_le_bytes), hasher),
         }
     }
 }

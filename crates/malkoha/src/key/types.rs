@@ -9,8 +9,9 @@ use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::num::NonZero;
 
-use super::composite::hash_integers;
-use super::{Key, KeyHasher};
+use super::blocks::hash_integers;
+use super::hasher::KeyHasher;
+use super::traits::Key;
 
 macro_rules! key_as_bytes {
     ($($type:ty => |$key:ident| $bytes:expr),*) => {$(

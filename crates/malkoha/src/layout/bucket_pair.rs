@@ -94,8 +94,8 @@ impl Not for BucketPair {
 mod words {
     use core::arch::x86_64::*;
 
-    use super::Wanted;
     use crate::layout::bits::{Word, index};
+    use crate::layout::bucket_pair::Wanted;
 
     pub(super) type Words = __m128i;
 
@@ -176,8 +176,8 @@ mod words {
 /// Two words, each by itself.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
 mod words {
-    use super::Wanted;
     use crate::layout::bits::{Word, index};
+    use crate::layout::bucket_pair::Wanted;
 
     pub(super) type Words = [u64; 2];
 
@@ -293,52 +293,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against words one by one.
-        #[test]
-        fn both_words_are_treated_alike(
-            bytes: [u8; 24], starts in [0_u64..=128, 0_u64..=128], a: [u64; 2], b: [u64; 2]
-        ) {
-            // SAFETY: 8 bytes from byte 16 on at most, of 24.
-            let read = unsafe { BucketPair::read::<false>(bytes.as_ptr(), starts) };
-            // SAFETY: as above.
-            let words = starts.map(|start| unsafe { load_at::<u64>(&bytes, start) });
-            prop_assert_eq!(words::each(read.0), words);
-            let whole = starts.map(|start| start >> 3);
-            // SAFETY: as above.
-            let read = unsafe { BucketPair::read::<true>(bytes.as_ptr(), whole) };
-            // SAFETY: as above.
-            let words = whole.map(|start| unsafe { load_at::<u64>(&bytes, start << 3) });
-            prop_assert_eq!(words::each(read.0), words);
-            let [x, y] = [a, b].map(BucketPair::of);
-            let each = |of: fn(u64, u64) -> u64| [of(a[0], b[0]), of(a[1], b[1])];
-            prop_assert_eq!(words::each((x & y).0), each(|a, b| a & b));
-            prop_assert_eq!(words::each((x | y).0), each(|a, b| a | b));
-            prop_assert_eq!(words::each((x ^ y).0), each(|a, b| a ^ b));
-            prop_assert_eq!(words::each((!x).0), a.map(|word| !word));
-            prop_assert_eq!(words::each(x.minus(y).0), each(u64::wrapping_sub));
-            prop_assert_eq!(x.either(), a[0] | a[1]);
-            let by = starts.map(|start| u32::try_from(start).unwrap() & 63);
-            let shifted = [a[0] >> by[0], a[1] >> by[1]];
-            prop_assert_eq!(words::each(words::shifted_down(a, by)), shifted);
-        }
-
-        #[test]
-        fn lanes_are_found(
-            words: [u64; 2], bits in 4_u32..=32, which in 0..2_usize, pick: u32, other: u64
-        ) {
-            let lanes = 64 / bits;
-            let ones = (0..lanes).fold(0, |ones, lane| ones | 1 << (lane * bits));
-            let lane = |word: u64, lane: u32| word >> (lane * bits) & u64::ones(bits);
-            let picked = lane(words[which], pick % lanes);
-            for wanted in [picked, other & u64::ones(bits)] {
-                let is_there =
-                    words.iter().any(|&word| (0..lanes).any(|i| lane(word, i) == wanted));
-                let found = BucketPair::of(words)
-                    .have_lane(ones.wrapping_mul(wanted), [ones - 1, ones << (bits - 1)]);
-                prop_assert_eq!(found, is_there, "{} bits", bits);
-            }
-        }
-
         /// Lanes that are equal are as frequent as others.
         #[test]
         fn lanes_are_equal(

@@ -6,8 +6,9 @@
 use alloc::vec::Vec;
 
 use crate::addressing::Probe;
+use crate::layout::search::{self, Search};
 use crate::layout::search_budget::{self, NEAR};
-use crate::layout::{self, Placement, Search, TableLayout, search};
+use crate::layout::traits::{Placement, TableLayout};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 /// How often a key counts in a union that counts in both.
@@ -231,7 +232,7 @@ fn insert_within<L: TableLayout>(
             // Nothing moves for a key that has its share of slots.
             layout.try_insert(bytes, probe, value)
         } else {
-            layout::insert(layout, bytes, search, probe, value, near)
+            search::insert(layout, bytes, search, probe, value, near)
         };
         if !inserted && in_table > 0 {
             spill.add(SpillKey::of(probe, value), 1);
@@ -244,7 +245,7 @@ fn insert_within<L: TableLayout>(
     }
     // A second copy is no reason to refuse a new key.
     let near_room = spill_a_copy(layout, bytes, search, spill, probe, near)
-        && layout::insert(layout, bytes, search, probe, value, near);
+        && search::insert(layout, bytes, search, probe, value, near);
     near_room
         || (max_kicks > near
             && search::insert_with_moves(layout, bytes, search, probe, value, max_kicks))

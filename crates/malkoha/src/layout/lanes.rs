@@ -1,13 +1,13 @@
 //! The paper's buckets lane by lane: any width, with or without a value in each slot.
 //!
-//! Without values it lays out the same bytes as `Swar`. In tests it is the oracle of `Swar`.
+//! Without values it lays out the same bytes as `Swar`.
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
 use crate::layout::matches::{Matches, Position};
-use crate::layout::{Placement, Room, TableLayout};
+use crate::layout::traits::{Placement, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {

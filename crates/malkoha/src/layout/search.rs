@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
-use crate::layout::Room;
 use crate::layout::search_budget::{self, Refusals};
+use crate::layout::traits::Room;
 
 /// Places whose targets' lines are requested together. This many misses overlap.
 const GROUP: usize = 4;
@@ -138,15 +138,6 @@ pub(crate) fn insert_with_moves<L: Room>(
     true
 }
 
-/// Prefetches the lines of the places next to a key's candidates: its search will look at these
-/// first.
-pub(crate) fn prefetch_neighbours<L: Room>(layout: &L, bytes: &[u8], probe: &Probe) {
-    let segment = InBytes { layout, bytes: &bytes[layout.base(probe)..] };
-    for &place in layout.candidates(probe).as_ref() {
-        prefetch_targets(&segment, place);
-    }
-}
-
 #[inline(always)]
 fn prefetch_targets<N: Neighbours>(segment: &N, place: u64) {
     segment.for_each_target(place, |target| segment.prefetch(target));
@@ -202,11 +193,6 @@ impl Search {
     /// The same memory, for another table of this many bytes.
     pub(crate) fn for_table(self, bytes: usize) -> Self {
         Self { places: self.places, ..Self::of_table(bytes) }
-    }
-
-    /// Whether the table is mostly not in cache.
-    pub(crate) fn is_far(&self) -> bool {
-        self.far
     }
 
     /// The first place with room, breadth first from the `candidates`. These are places of the

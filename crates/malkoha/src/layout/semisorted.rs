@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::{Placement, Room, TableLayout};
+use crate::layout::traits::{Placement, Room, TableLayout};
 
 const LANES: usize = 4;
 /// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).

@@ -8,7 +8,7 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{Word, index, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::{Placement, Room, TableLayout};
+use crate::layout::traits::{Placement, Room, TableLayout};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 
 use std::fmt::Debug;
 
-use super::mcs::wait_while;
-use super::{Exclude, Lock, McsLock};
+use super::exclude::{Exclude, Lock};
+use super::mcs::{McsLock, wait_while};
 
 /// Attempts before the lock is really taken.
 const MAX_RETRIES: u32 = 8;

@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use super::{Exclude, Lock};
+use super::exclude::{Exclude, Lock};
 use crate::concurrent::sync::{AtomicBool, AtomicPtr, Ordering, spin_loop, yield_now};
 
 /// Fair, and quiet on the memory bus; but a waiting thread keeps its processor, and one that the

@@ -15,30 +15,17 @@
 #[doc(hidden)]
 pub mod biased;
 mod elided;
+mod exclude;
 mod mcs;
 
 pub use elided::ElidedMcsLock;
+pub(crate) use exclude::Exclude;
+pub use exclude::Lock;
 pub use mcs::McsLock;
 
-use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::concurrent::sync::{Mutex, lock};
-
-/// Mutual exclusion: [`ParkingLock`], [`McsLock`] or [`ElidedMcsLock`].
-#[expect(private_bounds, reason = "sealed: how a lock is held is no promise")]
-pub trait Lock: Exclude {}
-
-/// What a table asks of a lock. Nothing that runs under one calls back into the filter.
-pub(crate) trait Exclude: Debug + Default + Send + Sync {
-    /// Runs `critical` while no other thread is in a `with` or `hold` of this lock.
-    fn with<R>(&self, critical: impl FnOnce() -> R) -> R;
-
-    /// [`with`](Self::with) for a section that reads or writes too much for a transaction.
-    fn hold<R>(&self, critical: impl FnOnce() -> R) -> R {
-        self.with(critical)
-    }
-}
 
 /// The default: a thread that finds the lock taken sleeps until it is free.
 #[derive(Debug, Default)]
@@ -104,41 +91,6 @@ impl<L: Exclude> Guards for Global<L> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
-    use std::cell::Cell;
-
-    /// A counter that only a lock makes right.
-    struct Counter<L> {
-        lock: L,
-        count: Cell<u64>,
-    }
-
-    // SAFETY: `count` is only touched under `lock`. That the locks exclude is what the test shows;
-    // Miri and ThreadSanitizer report the race if they do not.
-    unsafe impl<L: Exclude> Sync for Counter<L> {}
-
-    fn excludes<L: Exclude>() {
-        let rounds = if cfg!(miri) { 50 } else { 10_000 };
-        let counter = Counter { lock: L::default(), count: Cell::new(0) };
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    let counter = &counter;
-                    for _ in 0..rounds {
-                        counter.lock.with(|| counter.count.set(counter.count.get() + 1));
-                    }
-                });
-            }
-        });
-        assert_eq!(counter.count.get(), 4 * rounds);
-    }
-
-    #[test]
-    #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
-    fn locks_exclude() {
-        excludes::<ParkingLock>();
-        excludes::<McsLock>();
-        excludes::<ElidedMcsLock>();
-    }
 
     /// A panic under a lock leaves it free.
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
-use crate::layout::{self, FAR_BYTES, Placement, Search, TableLayout, copies};
+use crate::layout::{FAR_BYTES, Search, TableLayout, copies};
 use crate::ring::{self, GROUP};
 use crate::spill::Spill;
 
@@ -120,10 +120,6 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     ring::one_by_one(bytes, hashes, ask, |bytes, i, _, probe| step(bytes, i, probe));
 }
 
-/// Keys that found no free slot wait here for the lines of their neighbours, so the misses of their
-/// searches overlap too.
-const WAITING: usize = 16;
-
 /// Inserts all hashes. Calls `refused(i)` for each hash that found no place; number `i` has the
 /// value `value(i)`. While the first `sparse` of them come, the table is so empty that they go into
 /// the first place with room.
@@ -140,38 +136,11 @@ pub(crate) unsafe fn insert<L: TableLayout>(
     (max_kicks, sparse): (u32, usize),
     mut refused: impl FnMut(usize),
 ) {
-    let far = search.is_far();
-    let mut waiting = [(0, Probe::default()); WAITING];
-    let mut waited = 0;
-    // Inserts a key that was refused just now, or when it began to wait.
-    let mut insert =
-        |bytes: &mut [u8], (i, probe): (usize, Probe), placement: Option<Placement>| {
-            let pair = (&probe, value(i));
-            let placement = placement.unwrap_or_else(|| layout.try_place(bytes, &probe, pair.1));
-            let room = (&mut *search, &mut *spill);
-            if placement != Placement::Taken
-                && !copies::insert_refused(layout, bytes, room, pair, placement, max_kicks)
-            {
-                refused(i);
-            }
-        };
     pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
+        let (pair, room) = ((probe, value(i)), (&mut *search, &mut *spill));
         // SAFETY: the caller vouches for the table.
-        let placement = unsafe { copies::try_place(layout, bytes, (probe, value(i)), i < sparse) };
-        if placement == Placement::Taken {
-            return;
+        if unsafe { !copies::insert_as(layout, bytes, room, pair, (max_kicks, i < sparse)) } {
+            refused(i);
         }
-        if !far {
-            return insert(bytes, (i, *probe), Some(placement));
-        }
-        layout::prefetch_neighbours(layout, bytes, probe);
-        let oldest = core::mem::replace(&mut waiting[waited % WAITING], (i, *probe));
-        if waited >= WAITING {
-            insert(bytes, oldest, None);
-        }
-        waited += 1;
     });
-    for number in waited.saturating_sub(WAITING)..waited {
-        insert(bytes, waiting[number % WAITING], None);
-    }
 }

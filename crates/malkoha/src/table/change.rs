@@ -7,9 +7,10 @@ use crate::error::{InsertError, UnionError};
 use crate::layout::search_budget::Refusals;
 use crate::layout::{Copies, Placement, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
+use crate::table::batch;
 use crate::table::fixed::{Fixed, Kernel, with_layout};
+use crate::table::partition::{self, Rounds};
 use crate::table::traits::{Change, Fill, Lookup};
-use crate::table::{Rounds, batch, partition};
 
 impl Fill for Fixed {
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {

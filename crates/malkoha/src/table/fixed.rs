@@ -1,21 +1,13 @@
 //! The table of fixed size: its bytes, and the layout that interprets them.
 
 use core::ops::Deref;
-#[cfg(feature = "std")]
-use std::io::Read;
 
-use crate::entries::{self, Entry};
 use crate::error::BuildError;
-use crate::format::{self, FileKind, ReadError};
 use crate::geometry::{Geometry, Layout};
-use crate::io::{self, Write};
-use crate::key::KeyHasher;
-use crate::layout::{GapWindows, Lanes, NEVER, Room, Search, SemiSorted, Swar, TableLayout};
-use crate::params;
+use crate::layout::{GapWindows, Lanes, NEVER, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
-use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
-use crate::table::traits::{Lookup, Sealed, Stored};
+use crate::table::parts::Parts;
 
 /// A table of fixed size. An insert into a full table returns an error.
 ///
@@ -30,15 +22,6 @@ pub struct Fixed<B = Memory> {
     pub(super) parts: Parts,
     /// Keys from which on a new one goes into the emptier place, alone and in a batch.
     pub(super) crowded_from: [u64; 2],
-}
-
-/// Everything about a table but its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
-    pub(crate) geometry: Geometry,
-    pub(crate) max_kicks: u32,
-    pub(crate) capacity: u64,
-    pub(crate) len: u64,
 }
 
 /// The layouts, each for words that hold a whole bucket or window of it.
@@ -156,19 +139,6 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         &self.bytes
     }
 
-    #[inline(never)]
-    fn contains_in_others(&self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
-    }
-
-    #[inline(always)]
-    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
-        let aim = layout.aim(&layout.probe(hash));
-        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
-        // made for that geometry, and the aim is the layout's.
-        unsafe { layout.contains::<true>(&self.bytes, &aim) }
-    }
-
     /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
     /// has none of them or they do not fit.
     pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
@@ -176,7 +146,8 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
             let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
             probe.map_or(0, |probe| layout.count(&self.bytes, &probe))
         });
-        let can_be = equals > 0 && u64::BITS - key.value.leading_zeros() <= self.value_bits();
+        let can_be =
+            equals > 0 && u64::BITS - key.value.leading_zeros() <= self.parts.geometry.value_bits;
         if can_be {
             self.spill.add(key, copies);
         }
@@ -206,124 +177,6 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         let (segments, bytes) = (u64::from(geometry.segments), geometry.segment_bytes());
         // The table is in memory, so a segment's offset fits usize.
         (0..segments).map(move |n| usize::try_from(n * bytes).expect("in memory"))
-    }
-
-    pub(crate) fn load_factor(&self) -> f64 {
-        let occupied = self.parts.len.saturating_sub(self.spill.copies());
-        params::float(occupied) / params::float(self.parts.geometry.slots())
-    }
-}
-
-impl<B> Sealed for Fixed<B> {}
-
-impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
-    #[inline(always)]
-    fn contains(&self, hash: u64) -> bool {
-        // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
-        // would make every lookup save and restore the registers that the widest needs.
-        match &self.kernel {
-            Kernel::BucketedBytes64(layout) => self.contains_in(layout, hash),
-            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
-            _ => self.contains_in_others(hash),
-        }
-    }
-
-    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
-        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        with_layout!(&self.kernel, layout => {
-            // SAFETY: as in `contains_in`.
-            unsafe { batch::contains(layout, &self.bytes, hashes, found) }
-        });
-    }
-
-    #[inline]
-    fn count(&self, hash: u64) -> u64 {
-        with_layout!(&self.kernel, layout => {
-            let probe = layout.probe(hash);
-            let in_table = u64::from(layout.count(&self.bytes, &probe));
-            if self.spill.is_empty() || in_table == 0 {
-                return in_table;
-            }
-            in_table.saturating_add(self.spill.count_values(SpillKey::of(&probe, 0)))
-        })
-    }
-
-    fn entries(&self) -> impl Iterator<Item = Entry> {
-        let Geometry { segments, fingerprint_bits, .. } = self.parts.geometry;
-        let places = with_layout!(&self.kernel, layout => layout.places());
-        entries::entries(
-            segments,
-            places,
-            fingerprint_bits,
-            &self.spill,
-            |segment, places, each| {
-                with_layout!(&self.kernel, layout => for place in places {
-                    layout.for_each_occupant(&self.bytes, segment, place, &mut *each);
-                });
-            },
-        )
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        with_layout!(&self.kernel, layout => {
-            layout.prefetch(&self.bytes, &layout.aim(&layout.probe(hash)));
-        });
-    }
-
-    #[inline]
-    fn len(&self) -> u64 {
-        self.parts.len
-    }
-
-    fn capacity(&self) -> u64 {
-        self.parts.capacity
-    }
-
-    fn slots(&self) -> u64 {
-        self.parts.geometry.slots()
-    }
-
-    fn spilled(&self) -> u64 {
-        self.spill.copies()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        self.bytes.len() as u64 + self.spill.size_in_bytes()
-    }
-
-    fn fingerprint_bits(&self) -> u32 {
-        self.parts.geometry.fingerprint_bits
-    }
-
-    #[inline]
-    fn value_bits(&self) -> u32 {
-        self.parts.geometry.value_bits
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        self.parts.geometry.fpr_at(self.load_factor())
-    }
-
-    fn kind(is_map: bool) -> FileKind {
-        if is_map { FileKind::Map } else { FileKind::Set }
-    }
-
-    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
-        format::write(writer, kind, &self.parts, hasher, self.bytes(), &self.spill)
-    }
-}
-
-impl Stored for Fixed {
-    #[cfg(feature = "std")]
-    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
-        format::read(kind, reader)
-    }
-
-    fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
-        let (view, hasher) = format::view(kind, bytes)?;
-        let table = view.to_owned();
-        Ok((table.map_err(|_| ReadError::Memory(view.bytes.len() as u64))?, hasher))
     }
 }
 

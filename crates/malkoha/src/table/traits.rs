@@ -10,10 +10,11 @@ use alloc::vec::Vec;
 
 use crate::entries::Entry;
 use crate::error::InsertError;
-use crate::format::{FileKind, ReadError};
+use crate::format::error::ReadError;
+use crate::format::kind::FileKind;
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::table::Rounds;
+use crate::table::partition::Rounds;
 use crate::table::rounds::{self, Source};
 
 /// Hashes that a table is given at a time, if it gains nothing from more.

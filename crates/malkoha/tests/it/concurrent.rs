@@ -57,10 +57,16 @@ impl Model {
     }
 }
 
-fn reopened(filter: ConcurrentCuckooFilter) -> ConcurrentCuckooFilter {
+fn reopened(filter: &ConcurrentCuckooFilter) -> ConcurrentCuckooFilter {
     let mut file = Vec::new();
-    filter.to_filter().unwrap().write_to(&mut file).unwrap();
-    CuckooFilter::read_from(&file[..]).unwrap().into_concurrent().unwrap()
+    let one = filter.to_filter().unwrap();
+    one.write_to(&mut file).unwrap();
+    let again: ConcurrentCuckooFilter =
+        CuckooFilter::read_from(&file[..]).unwrap().into_concurrent().unwrap();
+    assert!(again == *filter && again.clone() == *filter);
+    assert_eq!((again.len(), again.spilled()), (one.len(), filter.spilled()));
+    assert_eq!(again.entries().map(|entry| entry.copies).sum::<u64>(), filter.len());
+    again
 }
 
 proptest! {
@@ -95,7 +101,7 @@ proptest! {
                     let keys: Vec<u16> = keys.into_iter().filter(|&key| model.take(key)).collect();
                     prop_assert!(filter.remove_many(&keys).iter().all(|&removed| removed));
                 }
-                Operation::Reopen => filter = reopened(filter),
+                Operation::Reopen => filter = reopened(&filter),
             }
         }
         let total: u64 = model.0.values().sum();

@@ -287,6 +287,17 @@ fn known_answers_of_siphash_1_3() {
     assert_eq!(format!("{HASHER:?}"), "Sip13 { .. }", "a key is secret");
 }
 
+/// From the reference implementation.
+#[test]
+fn known_answers_of_xxh3() {
+    let zero = KeyHasher::new(0);
+    assert_eq!(zero.hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+    assert_eq!("malkoha".hash_with(KeyHasher::new(42)), 0xa7c4_bdfe_b588_7069);
+    assert_eq!(0x0123_4567_89ab_cdef_u64.hash_with(zero), 0xb78d_f414_2842_77a6);
+    let long: Vec<u8> = (0..=255).cycle().take(1000).collect();
+    assert_eq!(long.hash_with(KeyHasher::new(7)), 0xfb6e_8de2_c753_ce8b);
+}
+
 #[test]
 fn hashers_have_parts() {
     let key = u128::MAX - 7;

@@ -102,7 +102,6 @@ mod restored {
     use crate::error::BuildError;
     use crate::key::{Key, KeyHasher};
     use crate::table::{Fixed, Memory, Parts};
-    use proptest::prelude::*;
     use std::sync::atomic::AtomicBool;
 
     fn empty<P: Locking>(shape: Geometry) -> Shared<P> {
@@ -115,36 +114,6 @@ mod restored {
 
     fn hash(key: u64) -> u64 {
         key.hash_with(KeyHasher::new(0))
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 32 }, ..ProptestConfig::default() })]
-
-        /// Every third key is there five times.
-        #[test]
-        fn copies_are_the_same_table(keys in 0_u64..2000) {
-            let table = empty::<Striped<ParkingLock>>(shape());
-            for key in 0..keys {
-                for _ in 0..if key % 3 == 0 { 5 } else { 1 } {
-                    table.insert(hash(key), 0).expect("it fits");
-                }
-            }
-            let fixed = table.to_fixed().expect("memory");
-            for again in [table.clone(), Shared::from_fixed(&fixed).expect("words")] {
-                assert!(again == table);
-                let copies = keys + 4 * keys.div_ceil(3);
-                assert_eq!((again.len(), fixed.len()), (copies, copies));
-                assert_eq!(copies, again.entries().map(|entry| entry.copies).sum::<u64>());
-                assert_eq!(again.spilled(), table.spilled());
-                for key in 0..keys {
-                    assert!(again.contains(hash(key)));
-                    assert_eq!(again.count(hash(key)), table.count(hash(key)));
-                }
-                again.clear();
-                assert_eq!((again.len(), again.spilled(), again.entries().count()), (0, 0, 0));
-                assert!(!again.contains(hash(0)));
-            }
-        }
     }
 
     #[test]

@@ -6,13 +6,15 @@ use std::mem;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::piece::{count, piece};
-use super::{CHECKSUM_BYTES, GrowableLoader};
+use super::load::GrowableLoader;
+use super::pieces::{count, piece};
 use crate::expiry::{Expiring, Window};
 use crate::filter::{Filter, GrowableExpiringCuckooFilter};
+use crate::format::checksums::{CHECKSUM_BYTES, is_right};
+use crate::format::error::{ReadError, check, impossible};
 use crate::format::expiring::{Head, put_head};
-use crate::format::header::{check, impossible, sealed};
-use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right};
+use crate::format::header::sealed;
+use crate::format::kind::{FileKind, HEADER_BYTES};
 use crate::growable::Growing;
 use crate::key::KeyHasher;
 

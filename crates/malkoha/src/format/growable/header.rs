@@ -1,11 +1,19 @@
 //! The 128-byte header of growable filters and maps, byte by byte as docs/FORMAT.md has it.
 
-use crate::format::header::{MAX_SPILLED, check, field, hasher, offset, preamble, sealed};
-use crate::format::{CHECKSUM_BYTES, FileKind, HEADER_BYTES, ReadError, spilled};
+use crate::format::checksums::CHECKSUM_BYTES;
+use crate::format::error::{ReadError, check};
+use crate::format::header::{MAX_SPILLED, field, hasher, offset, preamble, sealed};
+use crate::format::kind::{FileKind, HEADER_BYTES};
+use crate::format::spilled;
 use crate::geometry::MAX_CAPACITY;
 use crate::growable::{self, MAX_BITS, MAX_DEPTH, Shape, Widths};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
+
+/// Bytes in front of a segment's table.
+pub(super) const RECORD_BYTES: usize = 16;
+/// Entries of the spill list in a piece, at most.
+pub(super) const SPILL_PIECE: usize = 2048;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
 const LAYOUT: u8 = 4;
@@ -115,6 +123,6 @@ impl GrowableHeader {
         HEADER_BYTES as u64
             + self.table_bytes
             + self.spilled * spilled::ENTRY_BYTES as u64
-            + CHECKSUM_BYTES
+            + CHECKSUM_BYTES as u64
     }
 }

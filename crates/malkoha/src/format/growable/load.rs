@@ -1,14 +1,17 @@
 //! Assembling growable filters from pieces. Every piece is checked.
 
 use std::fmt;
+use std::io::Read;
 use std::mem;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
 use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
-use crate::format::header::{check, impossible};
-use crate::format::{FileKind, HEADER_BYTES, ReadError, is_right, spilled};
+use crate::format::checksums::{CHECKSUM_BYTES, is_right};
+use crate::format::error::{ReadError, check, impossible};
+use crate::format::kind::{FileKind, HEADER_BYTES};
+use crate::format::spilled;
 use crate::growable::{
     Form, Grid, GrowParts, Growing, Home, Known, MAX_BITS, MAX_DEPTH, NOTHING_KNOWN, PLACES, Pool,
     Record, Shape, count_slots,
@@ -111,20 +114,6 @@ impl GrowableLoader {
         }
     }
 
-    /// The table in a whole file that is memory, whose segments stay there.
-    #[cfg(feature = "mmap")]
-    pub(super) fn in_place(
-        kind: FileKind,
-        file: Memory,
-    ) -> Result<(Growing, KeyHasher), ReadError> {
-        let mut loader = Self { is_mapped: true, ..Self::new(kind) };
-        loader.push(&file)?;
-        let length = file.len() as u64;
-        // Segments in chunks are found by 32 bits.
-        let pool = Pool::in_place(file, &loader.spans).ok_or(ReadError::Memory(length))?;
-        Self { segments: pool, ..loader }.into_table()
-    }
-
     /// Takes the next bytes.
     ///
     /// # Errors
@@ -223,7 +212,7 @@ impl GrowableLoader {
     }
 
     /// Bytes of the next part; 0 at the end.
-    pub(super) fn wanted(&self) -> usize {
+    fn wanted(&self) -> usize {
         match self.stage {
             Stage::Header => HEADER_BYTES,
             Stage::Record => RECORD_BYTES,
@@ -244,7 +233,7 @@ impl GrowableLoader {
     }
 
     /// Takes a part of `wanted` bytes.
-    pub(super) fn take(&mut self, part: &[u8]) -> Result<(), ReadError> {
+    fn take(&mut self, part: &[u8]) -> Result<(), ReadError> {
         self.stage = match self.stage {
             Stage::Header => {
                 let bytes = part.first_chunk().expect("as long as wanted");
@@ -348,6 +337,37 @@ impl GrowableLoader {
         (self.last, self.spilled) = (Some(key), self.spilled + 1);
         Ok(())
     }
+}
+
+/// Reads exactly the bytes of a file of this kind, and checks all of them.
+pub(crate) fn read(
+    kind: FileKind,
+    reader: &mut dyn Read,
+) -> Result<(Growing, KeyHasher), ReadError> {
+    let mut loader = GrowableLoader::new(kind);
+    let mut part = Vec::new();
+    while loader.wanted() > 0 {
+        part.clear();
+        // Never more than a segment.
+        let whole = loader.wanted();
+        (&mut *reader).take(whole as u64).read_to_end(&mut part)?;
+        loader.push(&part)?;
+        if part.len() < whole {
+            break;
+        }
+    }
+    loader.into_table()
+}
+
+/// The table in a whole file that is memory: all of it is checked, and its segments stay there.
+#[cfg(feature = "mmap")]
+pub(crate) fn map(kind: FileKind, file: Memory) -> Result<(Growing, KeyHasher), ReadError> {
+    let mut loader = GrowableLoader { is_mapped: true, ..GrowableLoader::new(kind) };
+    loader.push(&file)?;
+    let length = file.len() as u64;
+    // Segments in chunks are found by 32 bits.
+    let pool = Pool::in_place(file, &loader.spans).ok_or(ReadError::Memory(length))?;
+    GrowableLoader { segments: pool, ..loader }.into_table()
 }
 
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

@@ -5,22 +5,11 @@
 mod expiring;
 mod header;
 mod load;
-mod piece;
-mod read;
-mod write;
+mod pieces;
 
 pub use expiring::GrowableExpiringLoader;
 pub use load::GrowableLoader;
 #[cfg(feature = "mmap")]
-pub(super) use read::map;
-pub(crate) use read::read;
-pub(crate) use write::write;
-
-use header::GrowableHeader;
-
-/// Bytes in front of a segment's table.
-const RECORD_BYTES: usize = 16;
-/// Bytes of a checksum.
-const CHECKSUM_BYTES: usize = 8;
-/// Entries of the spill list in a piece, at most.
-const SPILL_PIECE: usize = 2048;
+pub(crate) use load::map;
+pub(crate) use load::read;
+pub(crate) use pieces::write;

@@ -6,7 +6,7 @@ use std::sync::atomic::compiler_fence;
 use crate::concurrent::sync::{Ordering, fence};
 
 /// Checkers know nothing of the system's barrier, and see what a compiler reorders. There both
-/// sides are fences, which is weaker than what the system does, and orders as much as gates need.
+/// sides are fences, which is weaker than what the system does, and orders as much as is needed.
 const IS_CHECKED: bool = cfg!(any(loom, shuttle, miri));
 
 /// With a [`heavy`] barrier of another thread, as good as a barrier of this one.
@@ -68,11 +68,9 @@ mod system {
 
 #[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
 mod system {
-    pub(super) fn barrier() -> bool {
-        false
-    }
-
     pub(super) fn register() -> bool {
         false
     }
+
+    pub(super) use register as barrier;
 }

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use super::table;
 use crate::geometry::{Geometry, Layout};
+use crate::layout::Lanes;
 use crate::layout::TableLayout;
-use crate::table::fixed::with_layout;
+use crate::table::fixed::{Kernel, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Fixed, batch, placing};
 
-#[path = "../../../tests/it/support/random.rs"]
+#[path = "../../tests/it/support/random.rs"]
 mod random;
 use random::Random;
 
@@ -32,8 +32,11 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(geometry: Geometry) -> Self {
-        let table = table(geometry, if cfg!(miri) { 20 } else { 500 });
+    fn new(geometry: Geometry, lanes: bool) -> Self {
+        let mut table = Fixed::new(geometry, if cfg!(miri) { 20 } else { 500 }, 1).unwrap();
+        if lanes {
+            table.kernel = Kernel::BucketedLanes(Lanes::new(&geometry));
+        }
         let seed = u64::from(geometry.fingerprint_bits);
         Self { table, oracle: HashMap::new(), members: Vec::new(), random: Random(seed) }
     }
@@ -185,8 +188,11 @@ fn every_kernel_agrees_with_the_oracle() {
         .filter_map(|(layout, bits)| Geometry::for_capacity(capacity, layout, bits, 0).ok())
         .collect();
     assert!(geometries.len() * widths > 150, "all widths of all layouts");
-    for geometry in &geometries {
-        let mut pair = Pair::new(*geometry);
+    let as_lanes =
+        geometries.iter().filter(|shape| matches!(shape.layout, Layout::Bucketed { .. }));
+    let pairs = geometries.iter().map(|&shape| (shape, false));
+    for (geometry, lanes) in pairs.chain(as_lanes.map(|&shape| (shape, true))) {
+        let mut pair = Pair::new(geometry, lanes);
         let slots = usize::try_from(geometry.slots()).unwrap();
         let mut done = 0;
         while done < operations / geometries.len() {

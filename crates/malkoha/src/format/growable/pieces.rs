@@ -1,10 +1,13 @@
-//! Writing growable filters and maps.
+//! Growable filters and maps in pieces: all of them for a file, or one by one, with other work in
+//! between.
 
 use std::io::{self, Write};
 
-use super::{CHECKSUM_BYTES, GrowableHeader, RECORD_BYTES, SPILL_PIECE};
-use crate::filter::{Content, Filter};
-use crate::format::{FileKind, segment_checksum, spilled};
+use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use crate::filter::{Content, Filter, GrowableCuckooFilter};
+use crate::format::checksums::{CHECKSUM_BYTES, segment_checksum};
+use crate::format::kind::FileKind;
+use crate::format::spilled;
 use crate::growable::{Growing, Record};
 use crate::key::KeyHasher;
 use crate::table::traits::Lookup;
@@ -18,6 +21,44 @@ impl<C: Content> Filter<Growing, C> {
     }
 }
 
+impl GrowableCuckooFilter {
+    /// How many [`pieces`](Self::pieces) there are.
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        count(&self.table)
+    }
+
+    /// Piece `number` of [`pieces`](Self::pieces), from 0; `None` beyond the last. O(1) for a
+    /// segment, O(segments) for the header, O(spilled copies) for those and their checksum.
+    #[must_use]
+    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
+        piece(FileKind::GrowableSet, &self.table, self.hasher(), number)
+    }
+}
+
+pub(super) fn count(table: &Growing) -> usize {
+    1 + table.segments() + spilled_entries(table).div_ceil(SPILL_PIECE) + 1
+}
+
+pub(super) fn piece(
+    kind: FileKind,
+    table: &Growing,
+    hasher: KeyHasher,
+    number: usize,
+) -> Option<Vec<u8>> {
+    let Some(beyond) = number.checked_sub(1) else {
+        return pieces(kind, table, hasher).next();
+    };
+    match beyond.checked_sub(table.segments()) {
+        None => Some(segment(beyond, table.record(beyond), table.bytes(beyond))),
+        Some(beyond) => spill(table, spilled_entries(table) as u64).nth(beyond),
+    }
+}
+
+fn spilled_entries(table: &Growing) -> usize {
+    table.spill().iter().count()
+}
+
 /// Writes a whole file.
 pub(crate) fn write(
     table: &Growing,
@@ -28,11 +69,7 @@ pub(crate) fn write(
     pieces(kind, table, hasher).try_for_each(|piece| writer.write_all(&piece))
 }
 
-pub(super) fn pieces(
-    kind: FileKind,
-    table: &Growing,
-    hasher: KeyHasher,
-) -> impl Iterator<Item = Vec<u8>> {
+fn pieces(kind: FileKind, table: &Growing, hasher: KeyHasher) -> impl Iterator<Item = Vec<u8>> {
     let segments = 0..table.segments();
     let around = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
     let header = GrowableHeader {
@@ -50,7 +87,7 @@ pub(super) fn pieces(
     std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table, header.spilled))
 }
 
-pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
+fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
     let Record { home, form, .. } = record;
     let mut piece = Vec::with_capacity(RECORD_BYTES + bytes.len() + CHECKSUM_BYTES);
     piece.extend([0; 4]);
@@ -65,7 +102,7 @@ pub(super) fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The spill list, in pieces, and its checksum.
-pub(super) fn spill(table: &Growing, count: u64) -> impl Iterator<Item = Vec<u8>> {
+fn spill(table: &Growing, count: u64) -> impl Iterator<Item = Vec<u8>> {
     let mut entries = table.spill().iter();
     let mut checksum = spilled::checksum();
     let pieces = count.div_ceil(SPILL_PIECE as u64);

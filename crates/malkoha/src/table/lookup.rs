@@ -1,0 +1,131 @@
+//! Lookups in a table of fixed size, and what is known about it.
+
+use core::ops::Deref;
+
+use crate::entries::{self, Entry};
+use crate::format::{self, FileKind};
+use crate::geometry::Geometry;
+use crate::io::{self, Write};
+use crate::key::KeyHasher;
+use crate::layout::{Room, TableLayout};
+use crate::params::float;
+use crate::spill::SpillKey;
+use crate::table::batch;
+use crate::table::fixed::{Fixed, Kernel, with_layout};
+use crate::table::traits::{Lookup, Sealed};
+
+impl<B> Sealed for Fixed<B> {}
+
+impl<B: Deref<Target = [u8]>> Fixed<B> {
+    #[inline(never)]
+    fn contains_in_others(&self, hash: u64) -> bool {
+        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
+    }
+
+    #[inline(always)]
+    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
+        let aim = layout.aim(&layout.probe(hash));
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
+        // made for that geometry, and the aim is the layout's.
+        unsafe { layout.contains::<true>(&self.bytes, &aim) }
+    }
+}
+
+impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
+    #[inline(always)]
+    fn contains(&self, hash: u64) -> bool {
+        // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
+        // would make every lookup save and restore the registers that the widest needs.
+        match &self.kernel {
+            Kernel::BucketedBytes64(layout) => self.contains_in(layout, hash),
+            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
+            _ => self.contains_in_others(hash),
+        }
+    }
+
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        with_layout!(&self.kernel, layout => {
+            // SAFETY: as in `contains_in`.
+            unsafe { batch::contains(layout, &self.bytes, hashes, found) }
+        });
+    }
+
+    #[inline]
+    fn count(&self, hash: u64) -> u64 {
+        with_layout!(&self.kernel, layout => {
+            let probe = layout.probe(hash);
+            let in_table = u64::from(layout.count(&self.bytes, &probe));
+            if self.spill.is_empty() || in_table == 0 {
+                return in_table;
+            }
+            in_table.saturating_add(self.spill.count_values(SpillKey::of(&probe, 0)))
+        })
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let Geometry { segments, fingerprint_bits, .. } = self.parts.geometry;
+        let places = with_layout!(&self.kernel, layout => layout.places());
+        entries::entries(
+            segments,
+            places,
+            fingerprint_bits,
+            &self.spill,
+            |segment, places, each| {
+                with_layout!(&self.kernel, layout => for place in places {
+                    layout.for_each_occupant(&self.bytes, segment, place, &mut *each);
+                });
+            },
+        )
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        with_layout!(&self.kernel, layout => {
+            layout.prefetch(&self.bytes, &layout.aim(&layout.probe(hash)));
+        });
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        self.parts.len
+    }
+
+    fn capacity(&self) -> u64 {
+        self.parts.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.parts.geometry.slots()
+    }
+
+    fn spilled(&self) -> u64 {
+        self.spill.copies()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.bytes.len() as u64 + self.spill.size_in_bytes()
+    }
+
+    fn fingerprint_bits(&self) -> u32 {
+        self.parts.geometry.fingerprint_bits
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.parts.geometry.value_bits
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        let occupied = self.parts.len.saturating_sub(self.spill.copies());
+        self.parts.geometry.fpr_at(float(occupied) / float(self.slots()))
+    }
+
+    fn kind(is_map: bool) -> FileKind {
+        if is_map { FileKind::Map } else { FileKind::Set }
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        format::write(self, kind, hasher, writer)
+    }
+}
