@@ -12,14 +12,14 @@ use super::strings::KeyBits;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
 use crate::ring::{self, GROUP, Group};
-use crate::table::batch::NEAR_BYTES;
+use crate::table::batch::IN_CACHE_BYTES;
 use crate::table::traits::Sole;
 
 impl Growing {
     /// Whether the table is mostly in cache. A partition of a shared table never counts as such,
     /// because batches read the other partitions in between.
     fn is_near(&self) -> bool {
-        self.directory.within() == Home::ROOT && self.segments.used() <= NEAR_BYTES as u64
+        self.directory.within() == Home::ROOT && self.segments.used() <= IN_CACHE_BYTES as u64
     }
 }
 

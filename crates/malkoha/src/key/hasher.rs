@@ -186,7 +186,7 @@ impl KeyHasher {
     pub(super) fn hash_array<const N: usize>(self, bytes: [u8; N]) -> u64 {
         match self.0 {
             Keyed::Xxh3(seed) => seed.hash_array(bytes),
-            Keyed::Sip13(key) => sip::hash_array(key, bytes),
+            Keyed::Sip13(key) => sip::hash_one(key, &bytes),
         }
     }
 }

@@ -81,15 +81,10 @@ pub(super) fn hash_bytes(key: [u64; 2], bytes: &[u8]) -> u64 {
     hash_one(key, bytes)
 }
 
-/// [`hash_bytes`] for a length that the compiler knows: 2.6 ns per key of 8 bytes in a batch under
-/// AVX2.
+/// [`hash_bytes`], always inlined: for a length that the compiler knows, 2.6 ns per key of 8 bytes
+/// in a batch under AVX2.
 #[inline(always)]
-pub(super) fn hash_array<const N: usize>(key: [u64; 2], bytes: [u8; N]) -> u64 {
-    hash_one(key, &bytes)
-}
-
-#[inline(always)]
-fn hash_one(key: [u64; 2], bytes: &[u8]) -> u64 {
+pub(super) fn hash_one(key: [u64; 2], bytes: &[u8]) -> u64 {
     let mut state = State::new(key);
     for word in bytes.as_chunks::<WORD>().0 {
         state.take(u64::from_le_bytes(*word));

@@ -155,6 +155,13 @@ impl<W: Word> ExpiringBuckets<W> {
         (0..LANES).map(move |lane| lane * lane_bits)
     }
 
+    /// The occupied lanes of a bucket: where each begins, fingerprint and label.
+    pub(crate) fn occupants(&self, bucket: W) -> impl DoubleEndedIterator<Item = (u32, u64, u64)> {
+        let slot =
+            move |at| self.slot(bucket, at).map(|(fingerprint, label)| (at, fingerprint, label));
+        self.shifts().filter_map(slot)
+    }
+
     /// A bucket that is not full after a slot has entered at lane 0.
     #[inline(always)]
     pub(crate) fn pushed(&self, bucket: W, (fingerprint, label): (u64, u64)) -> W {

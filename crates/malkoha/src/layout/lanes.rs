@@ -6,7 +6,6 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
-use crate::layout::matches::{Matches, Position};
 use crate::layout::traits::{Placement, Room, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +33,45 @@ pub(crate) struct Slot {
 
 impl Slot {
     const EMPTY: Self = Self { fingerprint: 0, value: 0 };
+}
+
+/// Where a slot lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    base: usize,
+    place: u64,
+    lane: u64,
+}
+
+/// The slots among a key's candidates that hold its fingerprint.
+#[derive(Clone, Debug)]
+pub(crate) struct Matches {
+    base: usize,
+    places: [u64; 2],
+    /// At most 8 lanes per bucket: the second bucket's bits lie above the first's.
+    lanes: u32,
+}
+
+impl Iterator for Matches {
+    type Item = Position;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Position> {
+        if self.lanes == 0 {
+            return None;
+        }
+        let bit = self.lanes.trailing_zeros();
+        self.lanes &= self.lanes - 1;
+        let place = self.places[(bit >> 3) as usize];
+        Some(Position { base: self.base, place, lane: u64::from(bit & 7) })
+    }
+}
+
+impl Matches {
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lanes == 0
+    }
 }
 
 impl Lanes {

@@ -9,7 +9,6 @@ pub(crate) mod copies;
 pub(crate) mod expiring;
 pub(crate) mod gap;
 mod lanes;
-mod matches;
 mod search;
 pub(crate) mod search_budget;
 pub(crate) mod semisorted;
@@ -18,8 +17,7 @@ pub(crate) mod traits;
 
 pub use copies::Copies;
 pub(crate) use gap::GapWindows;
-pub(crate) use lanes::Lanes;
-pub(crate) use matches::Matches;
+pub(crate) use lanes::{Lanes, Matches};
 pub(crate) use search::{FAR_BYTES, Neighbours, Search, Step, insert_with_moves};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;

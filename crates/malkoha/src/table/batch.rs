@@ -9,7 +9,7 @@ use crate::spill::Spill;
 /// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
 /// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
 /// ones alone are.
-pub(crate) const NEAR_BYTES: usize =
+pub(crate) const IN_CACHE_BYTES: usize =
     if cfg!(target_arch = "x86_64") { FAR_BYTES } else { FAR_BYTES / 16 };
 
 /// Whether each hash's fingerprint is in the table.
@@ -25,10 +25,10 @@ pub(crate) unsafe fn contains<L: TableLayout>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if bytes.len() <= NEAR_BYTES {
-            contains_near(layout, bytes, hashes, found);
+        if bytes.len() <= IN_CACHE_BYTES {
+            contains_in_cache(layout, bytes, hashes, found);
         } else {
-            contains_far(layout, bytes, hashes, found);
+            contains_prefetched(layout, bytes, hashes, found);
         }
     }
 }
@@ -39,7 +39,7 @@ vectorized! {
     /// # Safety
     ///
     /// As for [`contains`].
-    pub(super) unsafe fn contains_near<L: TableLayout>(
+    pub(super) unsafe fn contains_in_cache<L: TableLayout>(
         layout: &L,
         bytes: &[u8],
         hashes: &[u64],
@@ -58,7 +58,7 @@ vectorized! {
     /// # Safety
     ///
     /// As for [`contains`].
-    pub(super) unsafe fn contains_far<L: TableLayout>(
+    pub(super) unsafe fn contains_prefetched<L: TableLayout>(
         layout: &L,
         bytes: &[u8],
         hashes: &[u64],

@@ -7,7 +7,7 @@ use core::ops::Range;
 use crate::addressing::scale;
 use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
-use crate::layout::{Search, TableLayout};
+use crate::layout::{Search, TableLayout, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
 use crate::table::placing;
@@ -273,8 +273,10 @@ fn fill<L: TableLayout>(
             // SAFETY: the function asks nothing of its callers.
             unsafe { placing::try_place(layout, bytes, first_segment, hashes, &mut left) };
         }
-        let (table, room) = ((&mut *bytes, first_segment), (&mut search, &mut spill));
-        placing::insert_left(layout, table, room, &mut left, max_kicks);
+        left.retain(|hash| {
+            let probe = placing::probe_from(layout, hash.to_le_bytes(), first_segment);
+            !copies::insert(layout, bytes, (&mut search, &mut spill), (&probe, 0), max_kicks)
+        });
         refused.append(&mut left);
     }
     (refused, spill.shifted(first_segment))

@@ -6,9 +6,8 @@ use alloc::vec::Vec;
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::bits::index;
-use crate::layout::{Placement, Search, TableLayout, copies};
+use crate::layout::{Placement, TableLayout};
 use crate::ring::{self, GROUP};
-use crate::spill::Spill;
 
 vectorized! {
     /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
@@ -67,24 +66,9 @@ vectorized! {
     }
 }
 
-/// Inserts hashes that got no slot at once into the segments from number `first_segment` on, which
-/// `bytes` begin with. Those that find no place stay in `left`, in their order.
-pub(super) fn insert_left<L: TableLayout>(
-    layout: &L,
-    (bytes, first_segment): (&mut [u8], u64),
-    (search, spill): (&mut Search, &mut Spill),
-    left: &mut Vec<u64>,
-    max_kicks: u32,
-) {
-    left.retain(|hash| {
-        let probe = probe_from(layout, hash.to_le_bytes(), first_segment);
-        !copies::insert(layout, bytes, (search, spill), (&probe, 0), max_kicks)
-    });
-}
-
 /// The probe of a hash in little-endian order, whose segments count from `first_segment`.
 #[inline(always)]
-fn probe_from<L: TableLayout>(layout: &L, hash: [u8; 8], first_segment: u64) -> Probe {
+pub(super) fn probe_from<L: TableLayout>(layout: &L, hash: [u8; 8], first_segment: u64) -> Probe {
     let mut probe = layout.probe(u64::from_le_bytes(hash));
     probe.segment -= first_segment;
     probe

@@ -156,15 +156,15 @@ impl Pair {
             _ => {
                 let hashes = self.hashes();
                 let mut found = vec![false; hashes.len()];
-                let mut found_far = found.clone();
+                let mut found_prefetched = found.clone();
                 with_layout!(&self.table.kernel, layout => {
                     // SAFETY: the table has the layout's geometry, and the lengths are equal.
                     unsafe {
-                        batch::contains_near(layout, &self.table.bytes, &hashes, &mut found);
-                        batch::contains_far(layout, &self.table.bytes, &hashes, &mut found_far);
+                        batch::contains_in_cache(layout, &self.table.bytes, &hashes, &mut found);
+                        batch::contains_prefetched(layout, &self.table.bytes, &hashes, &mut found_prefetched);
                     }
                 });
-                assert_eq!(found, found_far, "{:?}", self.table.parts().geometry);
+                assert_eq!(found, found_prefetched, "{:?}", self.table.parts().geometry);
                 for (&hash, found) in hashes.iter().zip(found) {
                     assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.parts().geometry);
                 }

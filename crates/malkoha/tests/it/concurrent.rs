@@ -148,7 +148,7 @@ fn rounds() -> u64 {
 }
 
 /// Threads insert, remove and look up at the same time in a filter that is nearly full, so that
-/// inserts move what others look for.
+/// inserts move what others look for and copy.
 fn no_key_is_ever_missed<P: Locking>(threads: u64) {
     let (stay, come): (u64, u64) = if cfg!(miri) { (60, 20) } else { (14_000, 3_000) };
     let capacity = stay + threads * come;
@@ -186,6 +186,14 @@ fn no_key_is_ever_missed<P: Locking>(threads: u64) {
                 for key in 0..stay {
                     assert!(filter.contains(key), "{key} was in all the while");
                 }
+            }
+        });
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                let copy = filter.clone();
+                assert!((0..stay).all(|key| copy.contains(key)), "missed in a copy");
+                let total: u64 = copy.entries().map(|entry| entry.copies).sum();
+                assert!((stay..=capacity).contains(&total) && total == copy.len());
             }
         });
         let results: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
@@ -407,5 +415,52 @@ fn no_key_is_missed_while_filters_grow() {
         assert!((0..first).all(|key| filter.remove(key)));
         assert!(filter.is_empty());
         assert!(!(0..first + threads * each).any(|key| filter.contains(key)), "nothing is left");
+    }
+}
+
+/// 10^6 keys, each handed in twice by each of four threads at nearly the same time, one by one and
+/// in batches. Some 0.2 % of them seem to be in, and almost every insert needs a lock.
+fn each_key_is_new_once<P: Locking>() {
+    let keys: u64 = if cfg!(miri) { 200 } else { 1_000_000 };
+    let builder = Builder::new().capacity(keys).fingerprint_bits(12);
+    let filter: ConcurrentCuckooFilterWith<P> = builder.build().unwrap();
+    let new: Vec<AtomicUsize> = (0..keys).map(|_| AtomicUsize::new(0)).collect();
+    let note = |key: u64, is_new: bool| {
+        new[usize::try_from(key).unwrap()].fetch_add(is_new.into(), Ordering::Relaxed);
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (filter, note) = (&filter, &note);
+            scope.spawn(move || {
+                for first in (0..keys).step_by(1000) {
+                    let chunk: Vec<u64> = (first..keys.min(first + 1000)).collect();
+                    for round in [0, 1] {
+                        if (first / 1000 + thread + round) % 2 == 0 {
+                            let new = filter.insert_unique_many(&chunk).unwrap();
+                            chunk.iter().zip(new).for_each(|(&key, is_new)| note(key, is_new));
+                        } else {
+                            chunk.iter().for_each(|&k| note(k, filter.insert_unique(k).unwrap()));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let new = || new.iter().map(|count| count.load(Ordering::Relaxed));
+    assert!(new().all(|count| count <= 1), "a key was new twice");
+    assert_eq!(new().sum::<usize>() as u64, filter.len());
+    // Each fingerprint with its places is in once.
+    assert_eq!(filter.entries().count() as u64, filter.len());
+    assert!((0..keys).all(|key| filter.count(key) == 1));
+    assert!(filter.len() > keys / 100 * 99);
+}
+
+#[test]
+#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
+fn a_million_keys_are_new_once() {
+    each_key_is_new_once::<Striped<ParkingLock>>();
+    if !cfg!(miri) {
+        each_key_is_new_once::<Striped<ElidedMcsLock>>();
+        each_key_is_new_once::<Global<ParkingLock>>();
     }
 }

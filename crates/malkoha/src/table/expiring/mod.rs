@@ -115,19 +115,17 @@ impl Ages for Fixed {
     fn sweep(&mut self, form: Form, times: &mut Times) {
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
-            for segment in 0..buckets.addressing().segments() {
-                for block in 0..buckets.addressing().places().div_ceil(BLOCK) {
-                    slots.clean(times, segment.into(), block * BLOCK);
-                }
+            for (segment, place) in every_place(&buckets).filter(|(_, place)| place % BLOCK == 0) {
+                slots.clean(times, segment, place);
             }
         });
     }
 
     fn for_each_label(&self, form: Form, mut each: impl FnMut(u64)) {
         with_form!(form, buckets => {
-            for (base, place) in every_place(&buckets) {
-                let bucket = buckets.load(&self.bytes, base, place);
-                buckets.shifts().filter_map(|at| buckets.slot(bucket, at)).for_each(|slot| each(slot.1));
+            for (segment, place) in every_place(&buckets) {
+                let bucket = buckets.load(&self.bytes, buckets.base(segment), place);
+                buckets.occupants(bucket).for_each(|(_, _, label)| each(label));
             }
         });
     }
@@ -138,15 +136,13 @@ impl Ages for Fixed {
         }
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
-            for segment in 0..buckets.addressing().segments() {
-                for place in 0..buckets.addressing().places() {
-                    let bucket = buckets.load(&other.bytes, buckets.base(segment.into()), place);
-                    for (fingerprint, label) in buckets.shifts().filter_map(|at| buckets.slot(bucket, at)) {
-                        let probe = buckets.addressing().occupant(segment.into(), place, fingerprint);
-                        let is_older = |times: &Times, known| times.is_older(known, label);
-                        if slots.see(times, &probe, label, is_older).is_none() {
-                            return Err(times.refusal().into());
-                        }
+            for (segment, place) in every_place(&buckets) {
+                let bucket = buckets.load(&other.bytes, buckets.base(segment), place);
+                for (_, fingerprint, label) in buckets.occupants(bucket) {
+                    let probe = buckets.addressing().occupant(segment, place, fingerprint);
+                    let is_older = |times: &Times, known| times.is_older(known, label);
+                    if slots.see(times, &probe, label, is_older).is_none() {
+                        return Err(times.refusal().into());
                     }
                 }
             }
@@ -160,13 +156,13 @@ impl Ages for Fixed {
     }
 }
 
-/// The bases of segments, with each of their places.
-fn every_place<W: Word>(
-    buckets: &ExpiringBuckets<W>,
-) -> impl Iterator<Item = (usize, u64)> + use<'_, W> {
-    let segments = 0..u64::from(buckets.addressing().segments());
-    segments
-        .flat_map(move |n| (0..buckets.addressing().places()).map(move |p| (buckets.base(n), p)))
+/// All places of all segments.
+fn every_place<W>(buckets: &ExpiringBuckets<W>) -> impl Iterator<Item = (u64, u64)> + use<W>
+where
+    W: Word,
+{
+    let (segments, places) = (buckets.addressing().segments(), buckets.addressing().places());
+    (0..segments.into()).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
 }
 
 /// The number of the block of a place.
@@ -197,9 +193,9 @@ fn age_of<W: Word>(
     let one = |bucket: W, mut found: W, place: u64| {
         let mut age = None;
         while found != W::ZERO && age.is_none() {
-            let label = buckets.slot(bucket, buckets.shift_of(found)).map(|(_, label)| label);
             let block = block_of(buckets, probe.segment, place);
-            age = label.and_then(|label| times.age(block, label));
+            let slot = buckets.slot(bucket, buckets.shift_of(found));
+            age = slot.and_then(|(_, label)| times.age(block, label));
             found = found & found.wrapping_sub(W::from_u64(1));
         }
         age

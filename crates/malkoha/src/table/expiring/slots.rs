@@ -160,9 +160,8 @@ impl<'a, W: Word> Slots<'a, W> {
             }
             let mut kept = bucket;
             // From the last lane on, so that lanes that move down have been looked at.
-            for shift in buckets.shifts().rev() {
-                let label = buckets.slot(bucket, shift).map(|(_, label)| label);
-                if label.is_some_and(|label| times.age(block, label).is_none()) {
+            for (shift, _, label) in buckets.occupants(bucket).rev() {
+                if times.age(block, label).is_none() {
                     kept = buckets.closed(kept, shift);
                     freed += 1;
                 }
@@ -206,10 +205,9 @@ impl<W: Word> Neighbours for Segment<'_, W> {
         let block = block_of(buckets, self.number, place);
         !buckets.is_full(bucket)
             || !self.times.is_swept(block)
-                && buckets.shifts().any(|shift| {
-                    let label = buckets.slot(bucket, shift).map(|(_, label)| label);
-                    label.is_none_or(|label| self.times.age(block, label).is_none())
-                })
+                && buckets
+                    .occupants(bucket)
+                    .any(|(_, _, label)| self.times.age(block, label).is_none())
     }
 
     #[inline(always)]

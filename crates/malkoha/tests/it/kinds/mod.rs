@@ -9,7 +9,7 @@
 //! | `contains`, `count`, and many at once | `lookups_and_numbers`, `copies`; `mapped` |
 //! | `get`, `values`, and many at once | `maps`: `lookups_and_numbers`, `copies_and_values`; `mapped` |
 //! | `insert`, `remove`, and many at once | `inserts_one_by_one_and_removals`, `batches_of_hashes_and_removals`, `refused_keys_of_a_batch_are_named`; `maps`: `inserts_updates_and_removals` |
-//! | `insert_unique`, and many at once | `unique_inserts`; of several threads, src/concurrent/tests/unique.rs |
+//! | `insert_unique`, and many at once | `unique_inserts`; of several threads, concurrent.rs |
 //! | `update` | `maps`: `inserts_updates_and_removals` |
 //! | `clear`, `clone`, `==` | `clear_clone_and_equality`; `mapped` |
 //! | `entries`, `lookups` | `copies`, `lookups_and_numbers` |
