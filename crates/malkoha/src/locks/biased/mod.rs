@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use places::Place;
 
 use crate::concurrent::sync::{
-    AtomicUsize, Flag, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard, UnsafeCell, yield_now,
+    Flag, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard, UnsafeCell, yield_now,
 };
 
 /// The time from which the lock can be biased again, if it ever was.
@@ -73,7 +73,7 @@ impl<T> fmt::Debug for Biased<T> {
 /// Access to the value while `G` lives.
 pub struct Access<'a, T, G> {
     value: &'a UnsafeCell<T>,
-    guard: G,
+    _guard: G,
 }
 
 /// Reads it without the lock.
@@ -90,17 +90,7 @@ impl Drop for Passing {
     #[inline(always)]
     fn drop(&mut self) {
         // What was read before is read before a writer sees this.
-        self.0.lock.store(0, Ordering::Release);
-    }
-}
-
-/// A reader that has noted what it goes on reading.
-pub struct Holding(&'static Place);
-
-impl Drop for Holding {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.0.held.store(0, Ordering::Release);
+        self.0.0.store(0, Ordering::Release);
     }
 }
 
@@ -128,15 +118,15 @@ impl<T> Biased<T> {
             return None;
         }
         let place = places::mine()?;
-        if place.lock.load(Ordering::Relaxed) != 0 {
+        if place.0.load(Ordering::Relaxed) != 0 {
             return None;
         }
-        place.lock.store(self.address(), Ordering::Relaxed);
+        place.0.store(self.address(), Ordering::Relaxed);
         let guard = Passing(place);
         barrier::light();
         // If this is the bias of now, all writes before it are seen.
         let is_biased = self.is_biased.load(Ordering::Acquire);
-        is_biased.then_some(Access { value: &self.value, guard })
+        is_biased.then_some(Access { value: &self.value, _guard: guard })
     }
 
     /// Reads it with the lock.
@@ -149,7 +139,7 @@ impl<T> Biased<T> {
         } else if !self.is_biased.load(Ordering::Relaxed) {
             self.bias(*guard);
         }
-        Access { value: &self.value, guard }
+        Access { value: &self.value, _guard: guard }
     }
 
     /// Changes it.
@@ -160,7 +150,7 @@ impl<T> Biased<T> {
         if self.is_biased.load(Ordering::Relaxed) {
             *guard = Some(self.end_bias());
         }
-        Access { value: &self.value, guard }
+        Access { value: &self.value, _guard: guard }
     }
 
     /// Calls `look`, unless it would have to wait.
@@ -169,7 +159,7 @@ impl<T> Biased<T> {
         if let Some(value) = self.open() {
             look(&value);
         } else if let Ok(guard) = self.lock.try_read() {
-            look(&Access { value: &self.value, guard });
+            look(&Access { value: &self.value, _guard: guard });
         }
     }
 
@@ -194,45 +184,14 @@ impl<T> Biased<T> {
         // A reader whose note comes before this is waited for. One whose note comes later checks
         // later, and sees that the bias has ended.
         barrier::heavy();
-        wait_while(|lock| lock == self.address());
+        for place in places::all() {
+            while place.0.load(Ordering::Acquire) == self.address() {
+                yield_now();
+            }
+        }
         let ended = Instant::now();
         ended + ((ended - begun) * REST).min(LONGEST_REST)
     }
-}
-
-/// Waits until no place names such a lock.
-fn wait_while(is_waited_for: impl Fn(usize) -> bool) {
-    for place in places::all() {
-        while is_waited_for(place.lock.load(Ordering::Acquire)) {
-            yield_now();
-        }
-    }
-}
-
-impl<T> Open<'_, T> {
-    /// Notes what `current` points to, for the thread to read it after this reading too. Returns
-    /// `None` if it has such a note already.
-    #[inline(always)]
-    pub fn hold(&self, current: &AtomicUsize) -> Option<(usize, Holding)> {
-        let place = self.guard.0;
-        if place.held.load(Ordering::Relaxed) != 0 {
-            return None;
-        }
-        let held = current.load(Ordering::Acquire);
-        place.held.store(held, Ordering::Relaxed);
-        Some((held, Holding(place)))
-    }
-}
-
-/// Waits until all who pass a lock now have done so. Then returns whether a pointer is
-/// [held](Open::hold), or `None` if no lock is ever biased here.
-pub fn settle() -> Option<impl Fn(usize) -> bool> {
-    barrier::is_available().then(|| {
-        // Readers that pass a lock later see what is current now.
-        barrier::heavy();
-        wait_while(|lock| lock != 0);
-        |it| places::all().iter().any(|place| place.held.load(Ordering::Acquire) == it)
-    })
 }
 
 impl<T, G> Deref for Access<'_, T, G> {

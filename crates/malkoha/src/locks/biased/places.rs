@@ -4,16 +4,11 @@ use crate::concurrent::sync::AtomicUsize;
 
 pub(super) use threads::*;
 
-/// Where a thread notes what it reads. It belongs to one thread at a time, and has lines of its
-/// own.
+/// Where a thread notes the address of the lock that it passes, or 0. It belongs to one thread at a
+/// time, and has lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Place {
-    /// The address of the lock that the thread passes, or 0.
-    pub(super) lock: AtomicUsize,
-    /// What the thread goes on reading after that, or 0.
-    pub(super) held: AtomicUsize,
-}
+pub(super) struct Place(pub(super) AtomicUsize);
 
 #[cfg(not(any(loom, shuttle)))]
 mod threads {
@@ -25,8 +20,7 @@ mod threads {
     /// Threads that have a place. Others take locks.
     const PLACES: usize = 128;
 
-    static ALL: [Place; PLACES] =
-        [const { Place { lock: AtomicUsize::new(0), held: AtomicUsize::new(0) } }; PLACES];
+    static ALL: [Place; PLACES] = [const { Place(AtomicUsize::new(0)) }; PLACES];
     static TAKEN: [AtomicBool; PLACES] = [const { AtomicBool::new(false) }; PLACES];
 
     thread_local! {
@@ -80,8 +74,7 @@ mod threads {
         let mine = MINE.get();
         for (place, taken) in ALL.iter().zip(&TAKEN) {
             if !mine.is_some_and(|mine| std::ptr::eq(mine, place)) {
-                place.lock.store(0, Ordering::Relaxed);
-                place.held.store(0, Ordering::Relaxed);
+                place.0.store(0, Ordering::Relaxed);
                 taken.store(false, Ordering::Relaxed);
             }
         }
@@ -115,8 +108,7 @@ mod threads {
 
     lazy_static! {
         static ref PLACES: Places = {
-            let all =
-                [(); 4].map(|()| Place { lock: AtomicUsize::new(0), held: AtomicUsize::new(0) });
+            let all = [(); 4].map(|()| Place(AtomicUsize::new(0)));
             Places { all, asked: Count::new(0) }
         };
     }

@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Biased, OFTEN, barrier, settle};
-use crate::concurrent::sync::{AtomicBool, AtomicUsize, Ordering};
+use super::{Biased, OFTEN, barrier};
 use crate::concurrent::tests::{check, thread};
 
 impl<T> Biased<T> {
@@ -94,36 +93,6 @@ fn a_reader_sees_what_was_written_before() {
     });
 }
 
-/// What is held is not dropped before its reader lets go of it.
-#[test]
-fn what_is_held_stays() {
-    if !barrier::is_available() {
-        return;
-    }
-    check(|| {
-        let value = biased(0);
-        let current = Arc::new(AtomicUsize::new(1));
-        let dropped = Arc::new([false; 2].map(AtomicBool::new));
-        let reader = {
-            let (current, dropped) = (Arc::clone(&current), Arc::clone(&dropped));
-            thread::spawn(move || {
-                let open = value.open().expect("nobody writes");
-                let (held, holding) = open.hold(&current).expect("the first");
-                assert!(open.hold(&current).is_none(), "one at a time");
-                drop(open);
-                assert!(!dropped[held - 1].load(Ordering::SeqCst));
-                drop(holding);
-            })
-        };
-        current.store(2, Ordering::Release);
-        let is_held = settle().expect("locks are biased here");
-        if !is_held(1) {
-            dropped[0].store(true, Ordering::SeqCst);
-        }
-        reader.join().unwrap();
-    });
-}
-
 /// A writer waits for those who pass its lock, so none of them may wait for the writer of another.
 #[test]
 fn a_thread_passes_one_lock_at_a_time() {
@@ -168,7 +137,7 @@ fn pairs_are_written_as_a_whole() {
 }
 
 /// A child of a fork has one thread. It neither waits for a thread of its parent that passed a
-/// lock, nor keeps what that thread held, nor its place.
+/// lock, nor keeps its place.
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 #[test]
 fn a_child_forgets_threads_that_it_lacks() {
@@ -182,8 +151,7 @@ fn a_child_forgets_threads_that_it_lacks() {
     let (enters, entered) = channel();
     let (ends, ended) = channel::<()>();
     let reader = thread::spawn(move || {
-        let open = other.open().expect("nobody writes");
-        let _holding = open.hold(&AtomicUsize::new(7));
+        let _open = other.open().expect("nobody writes");
         enters.send(()).expect("the test waits");
         // Until the test ends, or fails.
         let _ = ended.recv();
@@ -195,8 +163,7 @@ fn a_child_forgets_threads_that_it_lacks() {
         // SAFETY: ends the child if it waits; nothing else has set an alarm.
         unsafe { libc::alarm(20) };
         *value.write() += 1;
-        let is_held = settle().expect("locks are biased here")(7);
-        let is_right = look(&value) == 1 && !is_held && super::places::taken() == 1;
+        let is_right = look(&value) == 1 && super::places::taken() == 1;
         // SAFETY: the child does not run what other tests, or their harness, do at exit.
         unsafe { libc::_exit(i32::from(!is_right)) };
     }
