@@ -6,15 +6,15 @@ use anyhow::Result;
 use cap::Cap;
 use lab::subject::{Contender, How, Operation, Subject};
 
-/// Counts what is on the heap. Rivals allocate when they are made and when they grow, nothing else
-/// does meanwhile, and no lookup allocates.
+/// Counts the bytes on the heap. Rivals allocate when they are made and when they grow,
+/// nothing else does meanwhile, and no lookup allocates.
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
 /// How a rival removes a key.
 pub(crate) type Remove<T> = fn(&mut T, u64) -> bool;
 
-/// A rival: what it does with a key, and the bytes that it has allocated.
+/// A rival, its operations on one key, and the bytes that it has allocated.
 pub(crate) struct Rival<T, I, C> {
     rival: T,
     insert: I,
@@ -71,7 +71,7 @@ impl<T, I: Fn(&mut T, u64) -> bool, C: Fn(&T, u64) -> bool> Subject for Rival<T,
     }
 
     fn insert_all(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
-        // Made beforehand, so that what the rival allocates is all that is counted.
+        // Made beforehand, so that nothing but the rival's allocations is counted.
         refused.reserve(keys.len());
         let before = HEAP.allocated();
         refused.extend(keys.iter().filter(|&&key| !self.insert(key)));

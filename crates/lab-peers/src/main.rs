@@ -38,7 +38,7 @@ enum Command {
     Grow(GrowArgs),
     /// Let threads look up and insert in our shared filter and in those of other crates
     Threads(ThreadsArgs),
-    /// Sets whose keys expire, and what others have
+    /// Sets whose keys expire, of ours and of others
     Expiry(ExpiryArgs),
 }
 

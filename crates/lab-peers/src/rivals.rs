@@ -107,7 +107,7 @@ fn quotient(make: impl Fn(u64) -> Result<qfilter::Filter, qfilter::Error> + 'sta
     contender(
         "qfilter",
         move |n| make(n as u64).map_err(|error| anyhow!("{error:?}")),
-        // Not its `insert`, which drops a key that it takes for known: a removal then loses another.
+        // Not its `insert`, which drops a key that it takes for known: a removal loses another.
         |it, key| it.insert_duplicated(key).is_ok(),
         |it, key| it.contains(key),
         Some(|it: &mut qfilter::Filter, key| it.remove(key)),

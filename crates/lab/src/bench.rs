@@ -25,7 +25,7 @@ pub struct BenchArgs {
     /// Our layouts, each with the bits of a fingerprint if not the usual ones: bucketed:12
     #[arg(long, value_delimiter = ',', default_value = DEFAULT_LAYOUTS)]
     pub layouts: Vec<Ours>,
-    /// Shared objects with other people's filters, to be measured beside ours
+    /// Shared objects with other people's filters, to be measured with ours
     #[arg(long = "peer", value_name = "FILE")]
     pub peers: Vec<PathBuf>,
     /// Measure maps and hash tables instead of our layouts
@@ -37,7 +37,7 @@ pub struct BenchArgs {
     /// Repetitions, of which the median is taken
     #[arg(long, default_value_t = 3)]
     pub runs: u32,
-    /// Queries of each kind; unless told, as many as keys but 4 to 16 million
+    /// Queries of each kind [default: as many as keys, but 4 to 16 million]
     #[arg(long, value_parser = parse_count)]
     pub lookups: Option<u64>,
     /// Keys handed to a filter at a time
@@ -118,7 +118,7 @@ pub fn run(args: &BenchArgs, more: Vec<Contender>) -> Result<()> {
     Ok(())
 }
 
-/// Names of what is compared by the fastest way of each, and the ways.
+/// Comparisons by the fastest way of each contender: their names, and the ways.
 fn fastest() -> Vec<(String, Vec<String>)> {
     let ways = |ways: &[&str], end: &str| ways.iter().map(|way| format!("{way}{end}")).collect();
     let mut all = vec![

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// What every result file says in its head: names and values.
+/// The head of every result file: names and values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Name and value of each property, in order.
@@ -13,7 +13,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Describes this machine; what cannot be found out is "unknown".
+    /// Describes this machine; "unknown" stands for all that cannot be found out.
     #[must_use]
     pub fn describe(date: Option<String>) -> Self {
         let now = || humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -47,7 +47,7 @@ impl Machine {
         Self { properties: known.to_vec() }
     }
 
-    /// What a file of results says about it in its comments.
+    /// Read from the comments of a result file.
     #[must_use]
     pub fn of_file(text: &str) -> Self {
         let comments = text.lines().map_while(|line| line.strip_prefix("# "));

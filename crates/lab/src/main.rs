@@ -20,11 +20,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fill, query and empty our filters or maps, and measure what the memory allows
+    /// Fill, query and empty our filters or maps, and measure the limit that memory sets
     Bench(BenchArgs),
     /// Grow sets and maps: inserts in every way, latencies, space and rates, threads
     Grow(GrowArgs),
-    /// Very many operations on every kind that grows, beside a model
+    /// Very many operations on every kind, checked against a model
     Soak(SoakArgs),
     /// Many threads on one filter, with each kind of lock
     Threads(ThreadsArgs),

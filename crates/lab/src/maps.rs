@@ -1,5 +1,5 @@
-//! Maps and the cuckoo hash table, with ordinary hash tables: the standard library's, and hashbrown,
-//! which is the same table with a faster hasher.
+//! Maps and the cuckoo hash table, with ordinary hash tables: the standard library's, and
+//! hashbrown, which is the same table with a faster hasher.
 
 use std::collections::HashMap;
 

@@ -44,14 +44,14 @@ pub(crate) fn on_threads<T: Send>(
         let workers: Vec<_> = (0..threads).map(|n| scope.spawn(move || run(n))).collect();
         workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect()
     });
-    // By the workers' own clocks: whoever starts them may be late.
+    // By the workers' own clocks: this thread can be late.
     let first = ended.iter().map(|(start, ..)| *start).min();
     let last = ended.iter().map(|(.., end)| *end).max();
     let time = first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first);
     (time, ended.into_iter().map(|(_, result, _)| result).collect())
 }
 
-/// Says what a long run is doing, on stderr if that is a terminal.
+/// Shows the progress of a long run, on stderr if that is a terminal.
 pub(crate) fn progress(message: impl Display) {
     if io::stderr().is_terminal() {
         eprint!("\r\x1b[K{message}\r");

@@ -17,7 +17,7 @@ const LAYOUTS: [(&str, Layout, u32); 7] = [
     ("bucketed8", Layout::Bucketed { bucket_size: 8 }, 13),
 ];
 
-/// The layouts that are measured unless told otherwise.
+/// The layouts that are measured by default.
 pub const DEFAULT_LAYOUTS: &str = "bucketed,semi-sorted,gap-windows";
 
 /// A layout and the size of its fingerprints.

@@ -38,7 +38,7 @@ struct Peer {
 /// If the file cannot be loaded, or lacks a function.
 pub fn contender(path: &Path) -> Result<Contender> {
     let interface = Interface::load(path).with_context(|| {
-        format!("{}: not a peer; crates/lab/peers/peer.h says what one has", path.display())
+        format!("{}: not a peer; crates/lab/peers/peer.h declares one", path.display())
     })?;
     // SAFETY: the interface promises a string that is never freed.
     let name = unsafe { CStr::from_ptr((interface.name)()) }.to_string_lossy().into_owned();
@@ -70,7 +70,7 @@ impl Interface {
 
 impl Peer {
     fn new(interface: Interface, keys: u64) -> Result<Self> {
-        // SAFETY: any number may be asked for.
+        // SAFETY: any number can be asked for.
         let filter = unsafe { (interface.new)(keys) };
         ensure!(!filter.is_null(), "the peer has no filter for {keys} keys");
         Ok(Self { interface, filter })

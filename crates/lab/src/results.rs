@@ -1,4 +1,4 @@
-//! What was measured, run by run, and the tables that are made of it.
+//! Measured values, run by run, and the tables that are made of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub const RATE: &str = "M/s";
 /// A line of a result file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What was measured: a filter with its settings, or the memory of a table of that size.
+    /// A filter with its settings, or the memory of a table of that size.
     pub contender: String,
     /// Keys in the filter.
     pub keys: u64,

@@ -1,5 +1,5 @@
-//! Bits per key at given false-positive rates, and how full filters get: keys are inserted until the
-//! first insert that fails.
+//! Bits per key at given false-positive rates, and how full filters get: keys are inserted until
+//! the first insert that fails.
 
 use anyhow::{Result, ensure};
 use clap::Args;

@@ -1,4 +1,4 @@
-//! What is measured: sets and maps, ours and other people's, behind one trait.
+//! Sets and maps under measurement, ours and other people's, behind one trait.
 //!
 //! A type says how it handles one key and which batches it has. The loops over slices are provided
 //! methods, so that each is compiled with the type and no call per key is dynamic.
@@ -17,7 +17,7 @@ pub enum How {
     /// between two keys.
     Call,
     /// A loop in which each key depends on the answer before, so that no two lookups overlap: the
-    /// time from a key to its answer. Section 7.2 of the paper announces such figures and shows none.
+    /// time from a key to its answer. Section 7.2 of the paper announces such figures, without any.
     Chain,
     /// A plain loop over hashes that the caller has already.
     Hash,
@@ -35,7 +35,7 @@ impl fmt::Display for How {
     }
 }
 
-/// What is done.
+/// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// Insert keys.
@@ -73,7 +73,7 @@ pub trait Subject {
         None
     }
 
-    /// Replaces keys by what [`How::Hash`] and [`How::Hashes`] take.
+    /// Replaces keys by their hashes, which [`How::Hash`] and [`How::Hashes`] take.
     fn hash(&self, _keys: &mut [u64]) {}
 
     /// Looks a hash up.
@@ -158,8 +158,8 @@ fn contains_call<T: Subject + ?Sized>(subject: &T, key: u64) -> bool {
 }
 
 /// As many lookups as there are keys: of each pair of keys the first or the second, as the answer
-/// before decides. The dependency is an addition, not a branch: branch prediction would let the next
-/// lookup start early.
+/// before decides. The dependency is an addition, not a branch: branch prediction would let the
+/// next lookup start early.
 fn chain(keys: &[u64], contains: impl Fn(u64) -> bool) -> u64 {
     let (mut found, mut before) = (0, 0);
     for at in 0..keys.len() & !1 {

@@ -1,4 +1,4 @@
-//! What is counted: how each kind is built, and what the kinds have in common.
+//! The kinds that are counted: how each is built, and their common operations.
 
 use malkoha::{
     Builder, ConcurrentCuckooFilter, CuckooFilter, CuckooMap, GrowableConcurrentCuckooFilter,
@@ -44,9 +44,9 @@ pub(crate) fn growable_map() -> impl FnOnce(u64) -> GrowableCuckooMap {
     |keys| GrowableCuckooMap::with_capacity(keys, FPR, VALUE_BITS).expect(BUILT)
 }
 
-/// What sets and maps have in common, for one kind each: lookups, and a batch that fills the table.
+/// The common operations of sets and maps: lookups, and a batch that fills the table.
 pub(crate) trait Table: 'static {
-    /// What an insert takes: a hash, or a hash and a value.
+    /// The argument of an insert: a hash, or a hash and a value.
     type Entry: Copy;
     fn entry(hash: u64) -> Self::Entry;
     fn hasher(&self) -> KeyHasher;
@@ -57,13 +57,13 @@ pub(crate) trait Table: 'static {
     fn remove(&mut self, entry: Self::Entry) -> bool;
 }
 
-/// What only sets have.
+/// The operations of sets alone.
 pub(crate) trait Set: Table {
     fn contains_key(&self, key: u64) -> bool;
     fn remove_batch(&mut self, hashes: &[u64], removed: &mut [bool]);
 }
 
-/// What only maps have.
+/// The operations of maps alone.
 pub(crate) trait Map: Table {
     /// The sum of one more than each candidate: no candidate goes without a trace.
     fn get(&self, hash: u64) -> u64;

@@ -16,7 +16,7 @@ use malkoha::Layout::{GapWindows, SemiSorted, Words};
 use kinds::{BUCKETED, concurrent, fixed, growable, growable_concurrent, growable_map, map};
 use work::{Work, check};
 
-/// Counts these operations, functions of [`work`], on what a function of [`kinds`] builds.
+/// Counts these operations, functions of [`work`], on a kind that a function of [`kinds`] builds.
 macro_rules! count {
     ($name:ident, $make:expr, $($operation:ident),*) => {
         #[library_benchmark(teardown = check)]

@@ -1,4 +1,4 @@
-//! What is done with each kind: operations on tables and keys that were prepared beforehand.
+//! The work on each kind: operations on tables and keys that were prepared beforehand.
 
 use lab_keys::{Keys, Present};
 use malkoha::Key;
@@ -19,14 +19,14 @@ const FAR: u64 = 6_000_000;
 const SMALL: u64 = 1_000;
 const SEED: u64 = 1;
 
-/// What a benchmark counts: [`run`](Self::run) and nothing else.
+/// A benchmark, which counts [`run`](Self::run) and nothing else.
 pub(crate) trait Work {
     fn run(&mut self);
     /// Panics if less was done than there was to do.
     fn check(&self);
 }
 
-/// Fails the benchmark if what it counted did not happen. Is not counted.
+/// Fails the benchmark if its operations failed. Is not counted.
 pub(crate) fn check(work: Box<dyn Work>) {
     work.check();
 }
@@ -34,7 +34,7 @@ pub(crate) fn check(work: Box<dyn Work>) {
 struct Prepared<T, I> {
     table: T,
     input: Vec<I>,
-    /// What a batch says of each key.
+    /// The answers of a batch.
     answers: Vec<bool>,
     /// Returns how many operations succeeded, unless `answers` tell.
     run: fn(&mut T, &[I], &mut [bool]) -> u64,

@@ -1,4 +1,4 @@
-//! Sets whose keys expire and what others have, in one process.
+//! Sets whose keys expire, and other people's, in one process.
 
 mod rivals;
 mod windows;
@@ -24,7 +24,7 @@ const SHARED_BATCH: usize = 8192;
 /// Ages that are asked for in each window.
 const AGES: u64 = 100;
 
-/// What the table says.
+/// The meaning of the table.
 const HELP: &str = "\
 Each is built for the keys of one window at 0.1 %. Million operations per second of processor time,
 for two threads by the clock; medians of the runs. The check-and-insert is of a stream with each key

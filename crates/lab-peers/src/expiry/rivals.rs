@@ -66,7 +66,7 @@ impl Shared for Clock {
 }
 
 /// Two blocked Bloom filters, each for the keys of one window: the one that is written, and the one
-/// before it. What is done where there are no ages.
+/// before it. The usual way where there are no ages.
 pub(crate) struct Rotating {
     now: sbbf_rs_safe::Filter,
     before: sbbf_rs_safe::Filter,

@@ -1,4 +1,4 @@
-//! What the work is done on, and ours.
+//! Sets of the keys of a window, and ours.
 
 use std::hint::black_box;
 

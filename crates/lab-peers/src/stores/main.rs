@@ -53,7 +53,7 @@ struct Cli {
     /// Only these stores, parted by semicolons
     #[arg(long, value_delimiter = ';', value_name = "NAMES")]
     only: Vec<String>,
-    /// Where the stores are made; the current directory unless told
+    /// Where the stores are made
     #[arg(long, default_value = ".", value_name = "DIRECTORY")]
     dir: PathBuf,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What is asked of a store.
+//! The operations of a store.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What every store is given to do, and what it costs.
+//! The work that every store is given, and its costs.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -25,7 +25,7 @@ use crate::report::Report;
 use crate::results::{Figures, Row};
 use crate::subject::Contender;
 
-/// What the tables say.
+/// The meaning of the tables.
 const HELP: &str = "\
 Every set and map grows from --start keys and is not told how many will come. Million keys per
 second of processor time, for threads by the clock. Churn removes keys and inserts others, as many
@@ -132,7 +132,7 @@ struct Run<'a> {
     args: &'a GrowArgs,
     fpr: f64,
     figures: Figures,
-    /// What ours lost, in words.
+    /// Keys that ours lost, in words.
     lost: &'a mut Vec<String>,
 }
 

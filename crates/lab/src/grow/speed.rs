@@ -42,8 +42,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Grows through all sizes in one way. A size's rate is that of all keys up to it. The first way
-    /// is followed by churn and lookups at each size.
+    /// Grows through all sizes in one way. A size's rate is that of all keys up to it. The first
+    /// way is followed by churn and lookups at each size.
     fn grow(
         &mut self,
         contender: &Contender,

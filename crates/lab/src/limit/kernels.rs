@@ -6,7 +6,7 @@ use crate::keys::scale;
 
 /// Words of a 64-byte line.
 pub(super) const LINE_WORDS: usize = 8;
-/// Lines of a segment of 384 KiB: what 2^18 slots of 12 bits take.
+/// Lines of a segment of 384 KiB: 2^18 slots of 12 bits.
 const SEGMENT_LINES: usize = 6144;
 const LARGEST_BATCH: usize = 512;
 

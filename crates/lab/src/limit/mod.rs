@@ -28,7 +28,7 @@ enum Lines {
 /// How the loads are issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Issue {
-    /// One step after the other; what overlaps is up to the processor.
+    /// One step after the other; the processor decides which overlap.
     Loop,
     /// Prefetches for this many steps, then their loads.
     Batch(usize),
@@ -110,7 +110,7 @@ impl Table {
         rate(steps, time)
     }
 
-    /// Does one step of `access` for each of the random `keys`; returns the sum of what was loaded.
+    /// Does one step of `access` for each of the random `keys`; returns the sum of the words.
     fn run(&self, access: Access, keys: &[u64]) -> u64 {
         // SAFETY: the map is aligned to pages, any bytes are a valid `u64`, and the slice borrows
         // `self`, which nothing else writes to.

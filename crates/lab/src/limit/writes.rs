@@ -1,5 +1,5 @@
-//! The limit of builds: a plain loop that sorts keys by segment and writes each to a random place of
-//! its segment, as much sorting and writing as a build needs, without a filter.
+//! The limit of builds: a plain loop that sorts keys by segment and writes each to a random place
+//! of its segment, as much sorting and writing as a build needs, without a filter.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use memmap2::{Advice, MmapMut};
 
 use crate::keys::scale;
 
-/// Bytes of a segment: what 2^18 slots of 12 bits take.
+/// Bytes of a segment: 2^18 slots of 12 bits.
 const SEGMENT: usize = 384 << 10;
 /// Keys of a segment that are sorted at a time, as in builds.
 const ROUND: usize = 24 << 10;

@@ -32,7 +32,7 @@ const PAPER: RGBColor = COLOURS[0].0;
 const INK: RGBColor = COLOURS[1].0;
 const GRID: RGBColor = COLOURS[2].0;
 const LINES: usize = COLOURS.len() - 3;
-/// More lines than these cannot be told apart in one panel.
+/// With more lines than these, a panel is unreadable.
 const MOST_LINES: usize = 6;
 
 /// A drawn plot.

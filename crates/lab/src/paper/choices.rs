@@ -11,11 +11,10 @@ use crate::keys::Keys;
 /// Slots of each table.
 const SLOTS: u64 = 1 << 16;
 
-/// What an article gives tables with several seats at each place.
+/// The load in percent that an article claims for tables with several seats at each place.
 const SEATS: f64 = 85.0;
 
-/// The mean load at the first refusal after 500 kicks, beside the threshold of theory and what was
-/// claimed.
+/// The mean load at the first refusal after 500 kicks, with the threshold of theory and the claims.
 pub(super) fn loads(scale: &Scale) -> Result<Vec<Value>> {
     let runs = scale.runs;
     // Claims: the paper's section 5.1 for two choices (b = 1, 2, 4, 8), and the article on

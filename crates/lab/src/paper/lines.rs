@@ -1,5 +1,5 @@
-//! Cache lines that a lookup fetches, counted by Valgrind: `lab` runs itself under a model of a cache
-//! that is much smaller than the table.
+//! Cache lines that a lookup fetches, counted by Valgrind: `lab` runs itself under a model of a
+//! cache that is much smaller than the table.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ const QUERIES: u64 = 1 << 16;
 /// Queries handed over at a time, so few that they stay in the cache until they are looked up.
 const BATCH: usize = 16;
 
-/// What [`misses`] has Valgrind run.
+/// The run of this program that [`misses`] makes under Valgrind.
 #[derive(Args, Clone, Debug)]
 pub struct LookupsArgs {
     /// The structure's name in table 3
@@ -89,8 +89,8 @@ pub fn misses(lab: &Path, structure: &str, present: Present) -> Result<Option<f6
         status => status.context("running valgrind")?,
     };
     ensure!(status.success(), "valgrind ended with {status} for {structure}");
-    let text = fs::read_to_string(&counts).context("reading what valgrind counted")?;
-    fs::remove_file(&counts).context("removing what valgrind counted")?;
+    let text = fs::read_to_string(&counts).context("reading the counts of valgrind")?;
+    fs::remove_file(&counts).context("removing the counts of valgrind")?;
     let total = total(&text).context("valgrind did not say how many reads missed its cache")?;
     Ok(Some(total as f64 / QUERIES as f64))
 }

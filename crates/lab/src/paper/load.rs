@@ -68,7 +68,7 @@ fn ours(bits: &[u32]) -> Result<Vec<Value>> {
             for seed in 1..=OURS_RUNS {
                 let mut filter = library(1 << OURS_SLOTS, layout, bits)?;
                 let keys = Keys::new(seed);
-                // Copies are counted beside the table: few different fingerprints never fill it.
+                // Copies are counted outside the table: few different fingerprints never fill it.
                 let mut positions = 0..1 << OURS_SLOTS;
                 while positions.next().is_some_and(|at| filter.insert(keys.key(at)).is_ok()) {}
                 load = load.min(filter.load_factor());
@@ -83,7 +83,7 @@ fn ours(bits: &[u32]) -> Result<Vec<Value>> {
 mod tests {
     use super::*;
 
-    /// What sections 4 and 5.1 say of figure 2: 84 % at b = 2, 95 % at b = 4 and 98 % at b = 8
+    /// By sections 4 and 5.1, figure 2 shows 84 % at b = 2, 95 % at b = 4 and 98 % at b = 8
     /// with long enough fingerprints; six bits are enough at b = 4; one bit is far too little.
     #[test]
     fn the_curves_meet_what_the_paper_says_of_them() {

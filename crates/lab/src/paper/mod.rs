@@ -37,7 +37,7 @@ use values::Value;
 /// Bytes that runs side by side may hold together.
 const MEMORY: u64 = 4 << 30;
 
-/// What can be reproduced.
+/// A table or figure that can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Experiment {
     /// Properties of the structures: space, cache lines a lookup fetches (with Valgrind), deletion
@@ -92,7 +92,7 @@ impl Experiment {
 /// Options of the reproduction.
 #[derive(Args, Clone, Debug)]
 pub struct PaperArgs {
-    /// What to reproduce; everything unless told
+    /// Tables and figures to reproduce [default: all]
     #[arg(value_enum)]
     pub experiments: Vec<Experiment>,
     /// The paper's sizes: 2^27 slots (192 MB), 2^15, 2^20 and 2^25 buckets, 10 runs. Takes hours

@@ -25,8 +25,8 @@ const FPR_QUERIES: u64 = 1 << 22;
 /// Shares of present keys in figure 5, in percent.
 const MIXES: [u8; 11] = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 
-/// What a pass found. Speeds in million keys per second; occupancy as keys over slots, or over the
-/// keys that a Bloom filter is made for.
+/// The results of a pass. Speeds in million keys per second; occupancy as keys over slots, or over
+/// the keys that a Bloom filter is made for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pass {
     pub(super) items: u64,

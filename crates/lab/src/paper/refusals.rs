@@ -1,5 +1,5 @@
 //! Why a table of short fingerprints refuses a key long before one of long fingerprints would:
-//! counted, run by run, beside the prediction of equation 3 of the paper.
+//! counted, run by run, with the prediction of equation 3 of the paper.
 
 use anyhow::Result;
 

@@ -1,5 +1,5 @@
-//! What a long run has found so far, so that it can continue where it was stopped: the result of
-//! each finished step, in a JSON file in the folder of its results.
+//! The results of each finished step of a long run, in a JSON file in the folder of its results, so
+//! that it can continue where it was stopped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,7 +51,7 @@ impl Steps {
         }
         let result = step()?;
         self.found.insert(name.to_owned(), serde_json::to_value(&result)?);
-        // Under another name first: a run may be stopped while it writes.
+        // Under another name first: a run can be stopped while it writes.
         let new = self.path.with_extension("new");
         let write = || fs::write(&new, serde_json::to_vec(&self)?).map_err(anyhow::Error::from);
         write()

@@ -1,4 +1,4 @@
-//! Figure 3: what an item costs against the false-positive rate that was measured, by bucket size.
+//! Figure 3: bits per item against the false-positive rate that was measured, by bucket size.
 
 use anyhow::Result;
 use malkoha::{GrowableCuckooFilter, Layout, params};

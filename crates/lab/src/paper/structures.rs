@@ -1,4 +1,4 @@
-//! The structures of table 3 and ours beside them, each with the same bits as the paper's filter:
+//! The structures of table 3, and ours, each with the same bits as the paper's filter:
 //! 12 for every one of its slots.
 //!
 //! A new structure is one entry of [`all`].
@@ -108,7 +108,7 @@ pub(super) fn all() -> Vec<Structure> {
             Some(1.0),
             row(120.80, 13.33, 0.18, 1.91),
             |slots| {
-                // Three bits of metadata beside nine of the remainder.
+                // Three bits of metadata in addition to nine of the remainder.
                 let filter = QuotientFilter::with_geometry(slots.ilog2(), 9, KeyHasher::new(0))?;
                 Ok(Box::new(Classic::removable(filter)))
             },

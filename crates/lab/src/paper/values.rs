@@ -1,4 +1,4 @@
-//! What an experiment finds.
+//! The values that an experiment finds.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ pub struct Value {
     pub series: String,
     /// Where on the horizontal axis; 0 in a table.
     pub x: f64,
-    /// What was found here.
+    /// The value found.
     pub y: f64,
-    /// What the paper's text says of it, if it does.
+    /// The value in the paper's text, if it has one.
     pub paper: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Value {
         Self { group: group.to_owned(), series: series.to_owned(), x, y, paper: None }
     }
 
-    /// A cell, beside the paper's.
+    /// A cell, with the paper's.
     #[must_use]
     pub fn cell(column: &str, row: &str, y: f64, paper: Option<f64>) -> Self {
         Self { paper, ..Self::point(column, row, 0.0, y) }

@@ -75,7 +75,7 @@ impl Walk {
     }
 
     /// Inserts (paper, algorithm 1). After a refusal the table has lost a fingerprint, as the
-    /// paper's own has: it is of use for what it held before.
+    /// paper's own has.
     pub(super) fn insert(&mut self, key: u64) -> Result<(), Refusal> {
         let (first, mut fingerprint) = self.split(key);
         let second = self.alternate(first, fingerprint);

@@ -2,10 +2,7 @@
 //! kinds of fixed size that are full. The results are checked against a model, and the largest work
 //! of one operation is reported.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "numbers of what is in memory, and remainders"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "numbers of things in memory, and remainders")]
 
 mod crafted;
 mod full;
@@ -244,7 +241,7 @@ impl Soak<'_> {
         }
     }
 
-    /// Prints what came out of a kind, and the largest work of one operation.
+    /// Prints the outcome of a kind, and the largest work of one operation.
     fn end(
         &mut self,
         name: &str,

@@ -28,7 +28,7 @@ const RANKS: u64 = 1 << 20;
 /// Steps between crafted keys.
 pub(super) const CRAFTED: u64 = 128;
 
-/// A filter, and what must be in it.
+/// A filter, and the keys that must be in it.
 pub(super) struct Stream<'a, F> {
     pub(super) filter: &'a mut F,
     pub(super) kind: Kind<F>,

@@ -23,7 +23,7 @@ pub(super) enum Keys {
     Crafted,
 }
 
-/// What an operation did.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Did {
     Insert,
@@ -43,7 +43,7 @@ pub(super) struct Largest {
 #[derive(Debug)]
 pub(super) struct Meter {
     largest: [[Largest; 3]; 4],
-    /// Wall-clock times that may be the largest.
+    /// Wall-clock times that could be the largest.
     pending: Vec<(Keys, Did, Duration)>,
     in_block: u32,
     since: Duration,
@@ -55,7 +55,7 @@ impl Meter {
         Self { largest, pending, in_block: 0, since: processor_time() }
     }
 
-    /// Runs an operation, which says what it did.
+    /// Runs an operation, which returns its outcome.
     #[inline]
     pub(super) fn run(&mut self, keys: Keys, operation: impl FnOnce() -> Did) -> Did {
         let (places, start) = (places_looked_at(), Instant::now());

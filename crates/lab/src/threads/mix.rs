@@ -1,4 +1,4 @@
-//! What the threads do.
+//! The work of the threads.
 
 use std::fmt;
 

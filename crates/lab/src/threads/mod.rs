@@ -1,4 +1,4 @@
-//! Many threads on one filter: what each mix of operations gives by number of threads.
+//! Many threads on one filter: the rate of each mix of operations by number of threads.
 
 mod mix;
 mod ours;
@@ -15,10 +15,10 @@ use crate::report::Report;
 use crate::results::{Figures, RATE};
 use crate::subject::{How, Operation, Subject};
 
-/// What its tables say.
+/// The meaning of the tables.
 const THREADS_HELP: &str = "\
 Each filter is filled in part, then all threads begin at once; half of the lookups are of keys that
-are in. In the tables, \"gain\" is the rate with the last number of threads over that with the first.";
+are in. \"gain\" is the rate with the last number of threads over that with the first.";
 
 /// Options of filters that threads share.
 #[derive(Args, Clone, Debug)]
@@ -80,7 +80,7 @@ const WAYS: [(&str, How); 2] = [("one by one", How::Single), ("in batches", How:
 /// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;
 
-/// Measures all contenders, alternating, and prints rates and what more threads gain.
+/// Measures all contenders, alternating, and prints rates and the gain of more threads.
 ///
 /// # Errors
 ///

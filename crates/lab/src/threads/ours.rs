@@ -97,8 +97,8 @@ impl<T: Subject> Subject for &Sharded<T> {
     }
 }
 
-/// A filter of one owner, of the same layout, for one thread: it shows what sharing costs. The lock
-/// is taken once, so that a thread that is alone works at the filter's own speed.
+/// A filter of one owner, of the same layout, for one thread: it shows the cost of sharing. The
+/// lock is taken once, so that a thread that is alone works at the filter's own speed.
 struct Unshared(Mutex<CuckooFilter>);
 
 impl Shared for Unshared {

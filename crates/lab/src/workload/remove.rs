@@ -41,8 +41,8 @@ impl Workload<'_> {
         self.check_empty(contender, filled);
     }
 
-    /// Nothing is found, but for chance in what a filter says that removals leave: sets that grew
-    /// far keep doubles of their first keys.
+    /// Nothing is found, except as often as the filter's own rate allows: sets that grew far keep
+    /// doubles of their first keys.
     fn check_empty(&mut self, contender: usize, filled: &Filled) {
         let keys = self.settings.keys;
         if filled.accepted != keys {
