@@ -7,7 +7,7 @@
 //! biased. A writer takes the lock, ends the bias, and waits until no place names the lock. Between
 //! the note and the check there must be a barrier, or reader and writer could miss each other. The
 //! writer lets the system run it on all processors where threads of this process run
-//! ([`barrier::heavy`]), and readers keep only the compiler from reordering ([`barrier::light`]).
+//! (`barrier::heavy`), and readers keep only the compiler from reordering (`barrier::light`).
 //! That takes microseconds, so a lock is biased only after many readings without a write, and not
 //! soon after a bias ended.
 //!
