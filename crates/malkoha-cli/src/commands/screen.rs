@@ -135,8 +135,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Arguments { approximate: true, fpr, .. } => How::Approximately(*fpr),
         _ => How::Lines,
     };
+    let allows = !arguments.allow.is_empty();
     let has_syntax = matches!(how, How::Domains | How::Networks);
     let keys = arguments.list_keys.keys(&arguments.keys, side.separator(), has_syntax)?;
+    if allows && !has_syntax {
+        bail!("--allow has domains or networks: add --domain or --cidr");
+    }
     if has_syntax {
         side.inputs = side.inputs.numbered(true);
     }

@@ -1,7 +1,8 @@
 //! CSV: fields that may be quoted, and records that end with a line outside of quotes.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, anyhow};
-use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::{memchr, memchr2};
 
 use super::fields::Fields;
@@ -53,78 +54,58 @@ pub(super) fn record_end(bytes: &[u8], delimiter: u8, separator: u8, is_all: boo
     }
 }
 
-/// Reads fields of records.
-#[derive(Debug)]
-pub(super) struct Records {
-    reader: Reader,
-    /// The fields of a record, one behind the other, and where each ends.
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Records {
-    pub(super) fn new(delimiter: u8, separator: u8) -> Self {
-        let end = Terminator::Any(separator);
-        let reader = ReaderBuilder::new().delimiter(delimiter).terminator(end).build();
-        Self { reader, text: Vec::new(), ends: Vec::new() }
-    }
-
-    /// Appends fields of a record; `false` if it lacks one. Returns the number of its fields.
-    pub(super) fn push(
-        &mut self,
-        record: &[u8],
-        fields: &Fields,
-        keys: &mut Vec<u8>,
-    ) -> (bool, usize) {
-        self.read(record);
-        let Self { text, ends, .. } = self;
-        let field = |i: usize| &text[i.checked_sub(1).map_or(0, |before| ends[before])..ends[i]];
-        (fields.join(ends.len(), field, keys), ends.len())
-    }
-
-    /// The numbers of the columns with these names, in a file with this header.
-    pub(super) fn columns(&mut self, header: &[u8], names: &[String]) -> Result<Fields> {
-        self.read(header);
-        let starts = [0].into_iter().chain(self.ends.iter().copied());
-        let columns =
-            starts.zip(&self.ends).map(|(start, &end)| self.text[start..end].trim_ascii());
-        let columns: Vec<&[u8]> = columns.collect();
-        let number = |name: &String| {
-            let number = columns.iter().position(|column| column == &name.as_bytes());
-            number.map(|number| (number, number)).ok_or_else(|| {
-                let all = columns.iter().map(|column| format!("'{}'", column.escape_ascii()));
-                let all = all.collect::<Vec<_>>().join(", ");
-                anyhow!("there is no column '{name}' in the first line: it has {all}")
-            })
-        };
-        names.iter().map(number).collect::<Result<_>>().map(Fields)
-    }
-
-    fn read(&mut self, record: &[u8]) {
-        self.ends.clear();
-        // The reader passes over empty lines.
-        if record.is_empty() {
-            return self.ends.push(0);
-        }
-        self.reader.reset();
-        // No field is longer than its record, quotes included.
-        self.text.resize(self.text.len().max(record.len() + 1), 0);
-        let (mut filled, mut rest) = (0, record);
-        loop {
-            let (result, read, written) = self.reader.read_field(rest, &mut self.text[filled..]);
-            filled += written;
-            rest = &rest[read..];
-            match result {
-                ReadFieldResult::Field { record_end } => {
-                    self.ends.push(filled);
-                    if record_end {
-                        return;
-                    }
+/// The fields of a record as they are written.
+pub(super) fn parts(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(record);
+    std::iter::from_fn(move || {
+        let record = rest?;
+        let mut at = 0;
+        if record.first() == Some(&b'"') {
+            at = 1;
+            // Up to a quote that is not doubled.
+            while let Some(quote) = memchr(b'"', &record[at..]) {
+                at += quote + 1;
+                if record.get(at) != Some(&b'"') {
+                    break;
                 }
-                // An empty input is the end.
-                ReadFieldResult::InputEmpty => {}
-                _ => return,
+                at += 1;
             }
         }
+        let end = memchr(delimiter, &record[at..]).map(|end| at + end);
+        rest = end.map(|end| &record[end + 1..]);
+        Some(end.map_or(record, |end| &record[..end]))
+    })
+}
+
+/// The content of a field. What follows its last quote belongs to it.
+pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
+    let Some(inner) = field.strip_prefix(b"\"") else { return field.into() };
+    let first = memchr(b'"', inner);
+    if first.is_none_or(|quote| quote + 1 == inner.len()) {
+        return inner[..first.unwrap_or(inner.len())].into();
     }
+    let (mut text, mut rest) = (Vec::with_capacity(inner.len()), inner);
+    while let Some(quote) = memchr(b'"', rest) {
+        text.extend_from_slice(&rest[..quote]);
+        rest = &rest[quote + 1..];
+        let Some(more) = rest.strip_prefix(b"\"") else { break };
+        text.push(b'"');
+        rest = more;
+    }
+    text.extend_from_slice(rest);
+    text.into()
+}
+
+/// The numbers of the columns with these names, in a file with this header.
+pub(super) fn columns(header: &[u8], delimiter: u8, names: &[String]) -> Result<Fields> {
+    let columns: Vec<_> = parts(header, delimiter).map(unquoted).collect();
+    let number = |name: &String| {
+        let number = columns.iter().position(|column| column.trim_ascii() == name.as_bytes());
+        number.map(|number| (number, number)).ok_or_else(|| {
+            let all = columns.iter().map(|it| format!("'{}'", it.trim_ascii().escape_ascii()));
+            let all = all.collect::<Vec<_>>().join(", ");
+            anyhow!("there is no column '{name}' in the first line: it has {all}")
+        })
+    };
+    names.iter().map(number).collect::<Result<_>>().map(Fields)
 }

@@ -1,5 +1,7 @@
 //! Fields by their numbers, as in cut(1), but in the order in which they are named.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 /// Numbers of fields from 0, first and last; a range without end has the largest number.
@@ -91,39 +93,34 @@ impl Fields {
     /// Appends the fields of a line; `false` if it lacks one.
     pub(super) fn push(&self, line: &[u8], delimiter: Delimiter, text: &mut Vec<u8>) -> bool {
         match delimiter {
-            Delimiter::Byte(delimiter) => self.take(parts(line, delimiter), text),
-            Delimiter::Blanks => self.take(words(line), text),
+            Delimiter::Byte(delimiter) => self.take(parts(line, delimiter), Cow::Borrowed, text),
+            Delimiter::Blanks => self.take(words(line), Cow::Borrowed, text),
         }
     }
 
-    fn take<'a>(&self, mut fields: impl Iterator<Item = &'a [u8]>, text: &mut Vec<u8>) -> bool {
+    /// Appends the content of fields; `false` if one is lacking.
+    pub(super) fn take<'a>(
+        &self,
+        mut fields: impl Iterator<Item = &'a [u8]>,
+        content: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
+        text: &mut Vec<u8>,
+    ) -> bool {
         if let Some(wanted) = self.one() {
             let field = fields.nth(wanted);
-            text.extend_from_slice(field.unwrap_or(b""));
+            text.extend_from_slice(&content(field.unwrap_or(b"")));
             return field.is_some();
         }
         let fields: Vec<&[u8]> = fields.collect();
-        self.join(fields.len(), |i| fields[i], text)
-    }
-
-    /// Appends fields of a line that has enough.
-    pub(super) fn join<'a>(
-        &self,
-        count: usize,
-        field: impl Fn(usize) -> &'a [u8],
-        text: &mut Vec<u8>,
-    ) -> bool {
-        let mut is_whole = true;
+        let (mut is_whole, count) = (true, fields.len());
         for (number, &(first, last)) in self.0.iter().enumerate() {
             let last = if last == usize::MAX { count.max(first + 1) - 1 } else { last };
             for i in first..=last {
                 if number > 0 || i > first {
                     text.push(b'\t');
                 }
-                if i < count {
-                    text.extend_from_slice(field(i));
-                } else {
-                    is_whole = false;
+                match fields.get(i) {
+                    Some(field) => text.extend_from_slice(&content(field)),
+                    None => is_whole = false,
                 }
             }
         }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use anyhow::Result;
 use memchr::memchr_iter;
 
-use super::csv::Records;
+use super::csv;
 use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
 use super::form::{Form, Kind};
 use super::json;
 use super::spelling::{AS_IT_IS, Case, Spelling};
+use super::split::split;
 use super::unfit::{Tally, Unfit};
 
 /// What of records is compared.
@@ -195,7 +196,7 @@ impl Keys {
         };
         let header = header.unwrap_or(b"");
         let header = header.strip_suffix(b"\r").unwrap_or(header);
-        let fields = Records::new(delimiter, self.form.separator).columns(header, names)?;
+        let fields = csv::columns(header, delimiter, names)?;
         let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
         Ok(Cow::Owned(Self { pick, ..self.clone() }))
     }
@@ -213,7 +214,7 @@ impl Keys {
         let noting =
             Noting { tally: self.tally(), source: &source, separator: self.form.separator };
         if self.are_lines() {
-            return self.form.split(source.text, |records| {
+            return split(source.text, self.form.separator, |records| {
                 each(Batch { records, keys: records, unfit: &[], noting })
             });
         }
@@ -334,6 +335,7 @@ impl Keys {
         if !self.form.is_right(record) {
             return Err(Unfit::NoCsv);
         }
-        Ok(Records::new(byte, self.form.separator).push(record, fields, text))
+        let count = csv::parts(record, byte).take(2).count();
+        Ok((fields.take(csv::parts(record, byte), csv::unquoted, text), count))
     }
 }

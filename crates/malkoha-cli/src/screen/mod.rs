@@ -55,22 +55,3 @@ pub(crate) trait Matcher: Send + Sync + 'static {
         None
     }
 }
-
-/// All of them together.
-impl Matcher for Vec<Box<dyn Matcher>> {
-    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        self.iter().try_for_each(|part| part.find(keys, found))
-    }
-
-    fn origin(&self, key: &[u8]) -> Option<Origin> {
-        self.iter().filter_map(|part| part.origin(key)).min()
-    }
-
-    fn has_forms(&self) -> bool {
-        self.iter().any(|part| part.has_forms())
-    }
-
-    fn refuses(&self, key: &[u8]) -> Option<Unfit> {
-        self.iter().find_map(|part| part.refuses(key))
-    }
-}

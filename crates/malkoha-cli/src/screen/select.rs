@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::Matcher;
+use super::{Matcher, Origin};
 use crate::arguments::{PlaceArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::input::{Block, Side};
 use crate::output::{Page, Printed, Printer, Show, print_record, shown};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::BATCH;
+use crate::records::{BATCH, Unfit};
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -20,6 +20,25 @@ pub(crate) struct Selecting<'a> {
     pub(crate) places: &'a PlaceArgs,
     /// The lists, whose names are printed before their lines.
     pub(crate) lists: Option<&'a [PathBuf]>,
+}
+
+/// All of them together.
+impl Matcher for Vec<Box<dyn Matcher>> {
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.iter().try_for_each(|part| part.find(keys, found))
+    }
+
+    fn origin(&self, key: &[u8]) -> Option<Origin> {
+        self.iter().filter_map(|part| part.origin(key)).min()
+    }
+
+    fn has_forms(&self) -> bool {
+        self.iter().any(|part| part.has_forms())
+    }
+
+    fn refuses(&self, key: &[u8]) -> Option<Unfit> {
+        self.iter().find_map(|part| part.refuses(key))
+    }
 }
 
 /// Prints or counts the records of `input` whose keys are in `matcher`, or that are not, with the
@@ -101,7 +120,7 @@ struct Format {
 }
 
 impl Format {
-    fn prefix(&self, page: &mut Page, number: u64, origin: impl FnOnce() -> Option<super::Origin>) {
+    fn prefix(&self, page: &mut Page, number: u64, origin: impl FnOnce() -> Option<Origin>) {
         if !self.has_text {
             return;
         }
