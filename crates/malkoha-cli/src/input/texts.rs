@@ -16,6 +16,8 @@ pub(crate) struct Texts {
     keys: Vec<(Keys, usize)>,
     form: Form,
     are_lines: bool,
+    /// Keys are records, except for quotes and line ends.
+    are_written: bool,
 }
 
 impl Texts {
@@ -38,7 +40,14 @@ impl Texts {
             base
         };
         let bases = lists.iter().map(base_of).collect();
-        Ok(Self { bases, lists, keys, form, are_lines: side.keys.are_lines() })
+        Ok(Self {
+            bases,
+            lists,
+            keys,
+            form,
+            are_lines: side.keys.are_lines(),
+            are_written: side.keys.are_written(),
+        })
     }
 
     /// The files of a side, read or mapped.
@@ -143,6 +152,14 @@ impl Texts {
     pub(crate) fn is_at(&self, place: u64, key: &[u8]) -> bool {
         if self.are_lines {
             return self.line_of(place, key.len()).is_some_and(|found| found == key);
+        }
+        // A key that was not in quotes, unless it has the end of a line.
+        let is_written = |found: &[u8]| found == key && key.first() != Some(&b'"');
+        if self.are_written
+            && self.line_of(place, key.len()).is_some_and(is_written)
+            && memchr::memchr(self.form.separator, key).is_none()
+        {
+            return true;
         }
         let mut found = Vec::new();
         self.key_at(place, &mut found) && found == key

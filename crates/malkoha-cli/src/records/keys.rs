@@ -158,6 +158,13 @@ impl Keys {
             && self.digest.is_none()
     }
 
+    /// Whether keys are records as they are written, except for quotes and line ends.
+    pub(crate) fn are_written(&self) -> bool {
+        matches!(self.pick, Pick::Whole | Pick::Only(Delimiter::Byte(_)) | Pick::NoObject)
+            && self.spelling == AS_IT_IS
+            && self.digest.is_none()
+    }
+
     /// Whether columns have names, in the header of each file.
     pub(crate) fn are_named(&self) -> bool {
         matches!(self.pick, Pick::Named(_))
