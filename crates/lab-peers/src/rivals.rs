@@ -87,7 +87,8 @@ fn both(fpr: f64) -> [Contender; 2] {
                 true
             },
             |it, key| it.contains(&key),
-            Some(|it: &mut Scalable, key| it.remove(&key)),
+            // Its `remove` asserts in debug builds, and miscounts, where a fingerprint is 0.
+            None,
         ),
         contender(
             "growable-bloom",
