@@ -6,7 +6,7 @@
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::shape::LANES;
-use crate::layout::bits::{Word, index, split};
+use crate::layout::bits::{Word, index, split, write};
 use crate::layout::bucket_pair::BucketPair;
 
 /// BucketWord of each of the two words.
@@ -55,6 +55,8 @@ pub(super) trait BucketWord: LaneWords + PartialEq {
     fn count_ones(self) -> u32;
     /// The content of a lane, and arbitrary bits above it.
     fn lane(self, lane: u32, width: u32) -> u64;
+    /// Writes the lanes of a bucket that begins at this bit.
+    fn store(self, bytes: &mut [u8], bit: u64, width: u32);
     /// The words, each with two lanes, and arbitrary bits above them.
     fn halves(self, width: u32) -> [u64; 2];
     /// The sum of four lanes, of at most 1 each; `ones` has a 1 in each lane of a word.
@@ -144,6 +146,11 @@ impl BucketWord for u64 {
     #[inline(always)]
     fn lane(self, lane: u32, width: u32) -> u64 {
         self >> (lane * width)
+    }
+
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8], bit: u64, width: u32) {
+        write(bytes, 0, bit, LANES * width, self);
     }
 
     #[inline(always)]
@@ -323,6 +330,13 @@ impl BucketWord for Pair {
     fn lane(self, lane: u32, width: u32) -> u64 {
         let word = if lane < HALF { self.0[0] } else { self.0[1] };
         word >> (lane % HALF * width)
+    }
+
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8], bit: u64, width: u32) {
+        for (bit, word) in Self::bits(bit, width).into_iter().zip(self.0) {
+            write(bytes, 0, bit, HALF * width, word);
+        }
     }
 
     #[inline(always)]

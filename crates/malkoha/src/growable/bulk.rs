@@ -7,7 +7,7 @@ use super::any_codec::with_codec;
 use super::directory::Home;
 use super::fill::Filling;
 use super::segment::Segment;
-use super::shape::{MIX_BITS, full};
+use super::shape::MIX_BITS;
 use super::table::{Growing, Record};
 use crate::addressing::MIX;
 use crate::layout::Search;
@@ -150,7 +150,7 @@ impl Growing {
     /// every key must be compared with.
     fn room(&self, number: usize, first: bool) -> u64 {
         let Record { form, stashed, .. } = self.records[number];
-        let full = full(form.grid.buckets(), first);
+        let full = self.shape.full(form.grid.buckets(), first);
         if stashed > 0 { 0 } else { full.saturating_sub(self.keys_of(number)) }
     }
 }

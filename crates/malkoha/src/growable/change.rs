@@ -3,11 +3,8 @@
 use super::any_codec::with_codec;
 use super::matches::Match;
 use super::segment::Segment;
-use super::shape::full;
 use super::table::{Growing, Record, kicks};
 use super::target::Target;
-use crate::addressing::Probe;
-use crate::layout;
 use crate::spill::MAX_COPIES;
 
 /// Copies of a key that is to be inserted.
@@ -35,6 +32,46 @@ impl Growing {
     /// Inserts a copy of a key; rebuilds, splits or stashes if it must.
     #[inline]
     pub(super) fn insert(&mut self, hash: u64, value: u64) {
+        let target = self.target(hash);
+        if self.insert_new(&target, value) {
+            self.len += 1;
+        } else {
+            self.insert_any(hash, value);
+        }
+    }
+
+    /// Inserts a key that nothing matches, if its segment has room and one move is enough.
+    #[inline(always)]
+    pub(super) fn insert_new(&mut self, target: &Target, value: u64) -> bool {
+        let (number, form) = (target.number(), target.entry.form());
+        let value_bits = u64::BITS - value.leading_zeros();
+        let keys = self.records[number].len;
+        if value_bits > form.value_bits
+            || target.entry.has_stash()
+            || u64::from(keys) >= self.shape.full(form.grid.buckets(), self.is_first())
+        {
+            return false;
+        }
+        let bytes = self.segments.bytes_mut(number);
+        let inserted = with_codec!(target.any_codec, codec => {
+            let segment = Segment::new(codec, form);
+            // SAFETY: the directory keeps the segment's form.
+            unsafe {
+                segment.push_new(bytes, target.places, target.buckets, target.fingerprint, value)
+            }
+        });
+        if inserted {
+            self.records[number].len = keys + 1;
+            self.occupied += 1;
+            self.count_in(target.known_bits(target.fingerprint));
+        }
+        inserted
+    }
+
+    /// [`insert`](Self::insert) for every case.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn insert_any(&mut self, hash: u64, value: u64) {
         self.len += 1;
         let mut rebuilds = 0;
         loop {
@@ -108,47 +145,37 @@ impl Growing {
     #[inline(always)]
     pub(super) fn has_room(&self, number: usize) -> bool {
         let buckets = self.records[number].form.grid.buckets();
-        self.keys_of(number) < full(buckets, self.is_first()) || !self.can_grow(number)
+        self.keys_of(number) < self.shape.full(buckets, self.is_first()) || !self.can_grow(number)
     }
 
     /// Whether a key that finds no place makes its segment grow. If there is much room elsewhere in
     /// the segment, or it cannot grow, the key is spilled instead.
     fn is_crowded(&self, number: usize) -> bool {
         let buckets = self.records[number].form.grid.buckets();
-        let is_loaded = self.keys_of(number) * 4 >= full(buckets, false) * 3;
+        let is_loaded = self.keys_of(number) * 4 >= self.shape.full(buckets, false) * 3;
         (is_loaded || buckets < EVEN_BUCKETS) && self.can_grow(number)
     }
 
     /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it either
     /// matches the target's fingerprint or is equal to it.
-    #[inline]
     pub(super) fn insert_at(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
         let number = target.number();
-        let (bytes, form) = (self.segments.bytes_mut(number), target.entry.form());
+        let Record { form, stashed, failures, .. } = self.records[number];
+        let kicks = kicks(stashed.max(failures));
+        let (bytes, search) = (self.segments.bytes_mut(number), &mut self.search);
+        let (places, buckets) = (target.places, target.buckets);
         let inserted = with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, form);
-            segment.push_to_one(bytes, target.places, target.buckets, fingerprint, value)
-        }) || self.insert_with_moves(target, fingerprint, value);
+            segment.insert(bytes, search, places, buckets, (fingerprint, value), kicks)
+        });
+        self.stay_small();
         if inserted {
             self.records[number].len += 1;
             self.occupied += 1;
             self.count_in(target.known_bits(fingerprint));
+        } else {
+            self.records[number].failures += 1;
         }
-        inserted
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn insert_with_moves(&mut self, target: &Target, fingerprint: u64, value: u64) -> bool {
-        let Record { form, stashed, .. } = self.records[target.number()];
-        let (bytes, search) = (self.segments.bytes_mut(target.number()), &mut self.search);
-        let [first, second] = target.places;
-        let probe = Probe { segment: 0, first, second, fingerprint };
-        let inserted = with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, form);
-            layout::insert_with_moves(&segment, bytes, search, &probe, value, kicks(stashed))
-        });
-        self.stay_small();
         inserted
     }
 
@@ -216,22 +243,14 @@ impl Growing {
     /// Removes the content of a slot.
     fn vacate(&mut self, target: &Target, found: &Match) {
         let number = target.number();
-        let form = self.records[number].form;
-        with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, form);
-            segment.remove_at(self.segments.bytes_mut(number), found.at);
-        });
+        self.segment(number).remove_at(self.segments.bytes_mut(number), found.at);
         self.records[number].len -= 1;
         self.occupied -= 1;
         self.count_out(target.known_bits(found.fingerprint));
     }
 
     fn set_value(&mut self, number: usize, found: &Match, value: u64) {
-        let form = self.records[number].form;
-        with_codec!(self.any_codec(number), codec => {
-            let segment = Segment::new(codec, form);
-            segment.set_value(self.segments.bytes_mut(number), found.at, value);
-        });
+        self.segment(number).set_value(self.segments.bytes_mut(number), found.at, value);
     }
 
     /// Replaces one value of a key; returns whether it was found.

@@ -208,12 +208,7 @@ impl<W: BucketWord> Codec<W> {
     }
 
     /// The same as a fingerprint of another codec, which may have less or more room.
-    pub(super) fn whole_in<V: BucketWord>(
-        &self,
-        to: &Codec<V>,
-        half: usize,
-        fingerprint: u64,
-    ) -> u64 {
+    pub(super) fn whole_in(&self, to: &Self, half: usize, fingerprint: u64) -> u64 {
         if self.bits < to.bits {
             to.whole(half, refitted(fingerprint, self.bits, to.bits))
         } else {

@@ -4,7 +4,6 @@
 //! bits left, and a map cannot put a key into both halves. So segments stop to split at some size,
 //! unless the program inserts the oldest keys again.
 
-use super::any_codec::with_codec;
 use super::shape::{MAX_DEPTH, MIX_BITS};
 use super::table::{Growing, narrow};
 
@@ -27,12 +26,10 @@ impl Growing {
         let is_short = |fingerprint: u64| {
             fingerprint.trailing_zeros() > 0 && self.known_bits(number, fingerprint) < needed
         };
-        with_codec!(self.any_codec(number), codec => {
-            self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
-                if is_short(slot.fingerprint) {
-                    values.push(slot.value);
-                }
-            });
+        self.segment(number).for_each_occupant(self.bytes(number), |_, slot, _| {
+            if is_short(slot.fingerprint) {
+                values.push(slot.value);
+            }
         });
         let spilled = self.spill.segment(narrow(number as u64));
         values.extend(

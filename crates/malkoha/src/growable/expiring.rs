@@ -1,11 +1,10 @@
 //! A growing table whose values are ages. A block is a segment: one that is to be changed is swept
 //! first, and made smaller if few keys are left in it.
 
-use super::any_codec::with_codec;
 use super::directory::Home;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::segment::{Position, Segment};
-use super::shape::{LANES, ROOM, buckets_for};
+use super::segment::Position;
+use super::shape::{LANES, ROOM};
 use super::shrink::LEAST;
 use super::table::{Growing, Record, narrow};
 use crate::error::{InsertError, UnionError};
@@ -166,19 +165,17 @@ impl Growing {
         let form = self.records[number].form;
         let mut gone = Vec::new();
         let bytes = self.segments.bytes_mut(number);
-        with_codec!(self.records[number].any_codec(&self.shape), codec => {
-            let segment = Segment::new(codec, form);
-            for bucket in 0..form.grid.buckets() {
-                let len = codec.len(segment.load(bytes, bucket));
-                for lane in (0..len.min(LANES)).rev() {
-                    let at = Position { bucket, lane };
-                    if times.age(number, segment.value(bytes, at)).is_none() {
-                        gone.push(segment.fingerprint(bytes, at));
-                        segment.remove_at(bytes, at);
-                    }
+        let segment = self.records[number].segment(&self.shape);
+        for bucket in 0..form.grid.buckets() {
+            let len = segment.codec.len(segment.load(bytes, bucket));
+            for lane in (0..len.min(LANES)).rev() {
+                let at = Position { bucket, lane };
+                if times.age(number, segment.value(bytes, at)).is_none() {
+                    gone.push(segment.fingerprint(bytes, at));
+                    segment.remove_at(bytes, at);
                 }
             }
-        });
+        }
         self.records[number].len -= narrow(gone.len() as u64);
         self.occupied -= gone.len() as u64;
         for fingerprint in gone {
@@ -199,7 +196,7 @@ impl Growing {
     /// Merges a segment with its sibling, if both are small, or gives it fewer buckets.
     fn slim(&mut self, times: &mut Times, number: usize) {
         let Record { home, form, len, .. } = self.records[number];
-        let wanted = buckets_for(u64::from(len) * ROOM / 100);
+        let wanted = self.shape.buckets_for(u64::from(len) * ROOM / 100);
         if home.depth > self.least_depth() && wanted <= PLACES / 2 {
             let other = Home { path: home.path ^ 1, ..home };
             let sibling = self.directory.at(other);

@@ -1,19 +1,14 @@
 //! Segments that grow by a few buckets, which take keys from their own groups alone.
 
-use super::any_codec::with_codec;
-use super::bucket_word::BucketWord;
 use super::directory::Form;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS};
 use super::rebuild::{Misfit, filling, place_others};
-use super::segment::{Position, Segment, Slot};
-use super::shape::LANES;
+use super::regroup::{Only, regroup};
+use super::segment::Segment;
 use super::table::{Growing, Record, narrow};
 
-/// A segment of n buckets grows by n / `STEP` at a time: smaller steps copy its bytes more often,
-/// larger ones leave more room empty.
-const STEP: u64 = 32;
-/// The same until the filter holds its capacity, when only a segment with more than its share of
-/// the keys is full.
+/// A segment of n buckets grows by n / `FIRST_STEP` until the filter holds its capacity, when only a
+/// segment with more than its share of the keys is full.
 const FIRST_STEP: u64 = 64;
 /// The same for a segment with stashed keys: each step goes through all of them.
 const STASHED_STEP: u64 = 5;
@@ -25,7 +20,7 @@ impl Growing {
         let buckets = form.grid.buckets();
         let step = match stashed {
             0 if self.is_first() => FIRST_STEP,
-            0 => STEP,
+            0 => self.shape.steps().part,
             _ => STASHED_STEP,
         };
         let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
@@ -42,46 +37,25 @@ impl Growing {
         // Takes as many bytes as before: the values are as wide.
         let any_codec = self.any_codec(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let [bytes] = with_codec!(any_codec, codec => {
-            let [from, to] = [old, form].map(|form| Segment::new(codec, form));
-            let mut into = [to.lengthened(bytes)];
-            let mut waiting = Vec::new();
-            for bucket in before..after {
-                let group = bucket & (GROUPS - 1);
-                spread(&from, &to, bytes, &mut into[0], group, &mut waiting);
+        let [from, to] = [old, form].map(|form| Segment::new(any_codec.wide(), form));
+        let mut into = [to.lengthened(bytes)];
+        let (first, last) = (before & (GROUPS - 1), after - before);
+        // New buckets are those of consecutive groups, the last of which may be followed by the
+        // first.
+        let rest = (first + last).saturating_sub(GROUPS);
+        let mut waiting = Vec::new();
+        for groups in [first..first + last - rest, 0..rest] {
+            if form.value_bits > 0 {
+                let buckets = groups.clone().flat_map(|group| form.grid.group(group));
+                buckets.for_each(|bucket| to.clear(&mut into[0], bucket));
             }
-            place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
-            into
-        });
+            // SAFETY: asks nothing.
+            unsafe { regroup(Only, &from, bytes, &[to], &mut into, groups, &mut waiting) };
+        }
+        place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
+        let [bytes] = into;
         let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
         self.set_aside([number], &aside, has_stash);
-    }
-}
-
-/// Spreads the keys of a group over its buckets, of which one is new; what finds no room waits.
-fn spread<W: BucketWord>(
-    from: &Segment<'_, W>,
-    to: &Segment<'_, W>,
-    bytes: &[u8],
-    into: &mut [u8],
-    group: u64,
-    waiting: &mut Vec<(usize, Slot)>,
-) {
-    to.form.grid.group(group).for_each(|bucket| to.clear(into, bucket));
-    let mut lens = [0; 4];
-    for bucket in from.form.grid.group(group) {
-        from.for_each_in(bytes, bucket, |slot, mix| {
-            let bucket = to.form.grid.bucket_in_group(slot.place, mix);
-            // Numbers of a group's buckets are below 4.
-            let len = &mut lens[(bucket / GROUPS) as usize];
-            let lane = *len;
-            if lane < LANES {
-                to.fill(into, Position { bucket, lane }, slot);
-                *len += 1;
-            } else {
-                waiting.push((0, slot));
-            }
-        });
     }
 }

@@ -8,9 +8,8 @@ use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use super::strings::KeyBits;
 use super::table::kicks;
-use crate::addressing::Probe;
 use crate::arch::vectorized;
-use crate::layout::{self, Search};
+use crate::layout::Search;
 use crate::ring::GROUP;
 
 /// A hash in little-endian order, as partitions have them.
@@ -191,10 +190,9 @@ impl<'a, W: BucketWord> Filling<'a, W> {
             segment.fill(self.bytes, at, Slot { fingerprint, place: places[emptier], value: 0 });
             changed.add(at.bucket);
         } else {
-            let [first, second] = places;
-            let probe = Probe { segment: 0, first, second, fingerprint };
             let kicks = kicks(self.failures);
-            if !layout::insert_with_moves(segment, self.bytes, search, &probe, 0, kicks) {
+            let pair = (fingerprint, 0);
+            if !segment.insert(self.bytes, search, places, buckets, pair, kicks) {
                 self.failures += 1;
                 return false;
             }
@@ -230,20 +228,15 @@ mod tests {
             }
             let fingerprint = key.fingerprint(home.depth, segment.codec.bits);
             let buckets = key.places.map(|place| segment.form.grid.bucket(place, key.mix));
-            let [first, second] = key.places;
-            let probe = Probe { segment: 0, first, second, fingerprint };
             let words = buckets.map(|bucket| segment.load(bytes, bucket));
             let wanted = segment.codec.broadcast(fingerprint);
             let is_in = segment.codec.contains(words[0], words[1], wanted);
-            let inserted = !is_in
-                && u64::from(count) < room
-                && (segment.push_to_one(bytes, key.places, buckets, fingerprint, 0) || {
-                    let kicks = kicks(failures);
-                    let found =
-                        layout::insert_with_moves(segment, bytes, &mut search, &probe, 0, kicks);
-                    failures += u32::from(!found);
-                    found
-                });
+            let inserted = !is_in && u64::from(count) < room && {
+                let (kicks, pair) = (kicks(failures), (fingerprint, 0));
+                let found = segment.insert(bytes, &mut search, key.places, buckets, pair, kicks);
+                failures += u32::from(!found);
+                found
+            };
             count += u32::from(inserted);
             if !inserted {
                 left.push(hash);

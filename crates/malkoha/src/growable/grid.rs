@@ -157,13 +157,19 @@ impl Grid {
     /// [`bucket`](Self::bucket) where it is known that there are groups.
     #[inline(always)]
     pub(super) fn bucket_in_group(self, place: u64, mix: Mix) -> u64 {
-        let fine = (place << OFFSET_BITS) | mix.offset();
-        let (group, within) = (fine >> WITHIN_BITS, fine & ((1 << WITHIN_BITS) - 1));
-        (within * self.group_size(group)) >> WITHIN_BITS << GROUP_BITS | group
+        let group = place >> (PLACE_BITS - GROUP_BITS);
+        Self::number_in_group(place, mix, self.group_size(group)) << GROUP_BITS | group
+    }
+
+    /// The number of a bucket in its group of `size` buckets.
+    #[inline(always)]
+    pub(super) fn number_in_group(place: u64, mix: Mix, size: u64) -> u64 {
+        let within = ((place << OFFSET_BITS) | mix.offset()) & ((1 << WITHIN_BITS) - 1);
+        (within * size) >> WITHIN_BITS
     }
 
     #[inline(always)]
-    fn group_size(self, group: u64) -> u64 {
+    pub(super) fn group_size(self, group: u64) -> u64 {
         let buckets = u64::from(self.buckets);
         (buckets >> GROUP_BITS) + u64::from(group < buckets & (GROUPS - 1))
     }

@@ -1,8 +1,7 @@
 //! The intersection of two sets, without the keys.
 
-use super::any_codec::with_codec;
 use super::partial::Partial;
-use super::segment::{Position, Segment};
+use super::segment::Position;
 use super::table::{Growing, narrow};
 use super::union::share;
 use crate::spill::SpillKey;
@@ -32,22 +31,20 @@ impl Growing {
     fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
         let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
         let mut strangers = Vec::new();
-        with_codec!(self.any_codec(number), codec => {
-            let segment = self.segment(codec, number);
-            for bucket in 0..grid.buckets() {
-                let mut lane = 0;
-                segment.for_each_in(bytes, bucket, |slot, mix| {
-                    if !other.may_have(&self.partial(number, slot, mix)) {
-                        let place = narrow(slot.place.min(mix.alternate(slot.place)));
-                        let fingerprint = narrow(slot.fingerprint);
-                        let segment = narrow(number as u64);
-                        let key = SpillKey { segment, place, fingerprint, value: 0 };
-                        strangers.push((Position { bucket, lane }, key));
-                    }
-                    lane += 1;
-                });
-            }
-        });
+        let segment = self.segment(number);
+        for bucket in 0..grid.buckets() {
+            let mut lane = 0;
+            segment.for_each_in(bytes, bucket, |slot, mix| {
+                if !other.may_have(&self.partial(number, slot, mix)) {
+                    let place = narrow(slot.place.min(mix.alternate(slot.place)));
+                    let fingerprint = narrow(slot.fingerprint);
+                    let segment = narrow(number as u64);
+                    let key = SpillKey { segment, place, fingerprint, value: 0 };
+                    strangers.push((Position { bucket, lane }, key));
+                }
+                lane += 1;
+            });
+        }
         strangers
     }
 
@@ -61,12 +58,7 @@ impl Growing {
 
     /// Empties a slot and drops its spilled copies.
     fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
-        let form = self.records[number].form;
-        let any_codec = self.any_codec(number);
-        let bytes = self.segments.bytes_mut(number);
-        with_codec!(any_codec, codec => {
-            Segment::new(codec, form).remove_at(bytes, at);
-        });
+        self.segment(number).remove_at(self.segments.bytes_mut(number), at);
         self.records[number].len -= 1;
         self.occupied -= 1;
         self.count_out(self.known_bits(number, key.fingerprint.into()));

@@ -106,12 +106,10 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(target.any_codec, codec => {
-            let segment = self.segment(codec, number);
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
-                let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
-                found.push(Match { fingerprint, value, at });
-            });
+        let segment = self.segment(number);
+        segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+            let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
+            found.push(Match { fingerprint, value, at });
         });
         found
     }
@@ -186,7 +184,7 @@ impl Growing {
         let mut values = [0; MOST_SLOTS];
         let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
         with_codec!(target.any_codec, codec => {
-            let segment = self.segment(codec, target.number());
+            let segment = Segment::new(codec, target.entry.form());
             let bytes = self.bytes(target.number());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 values[len] = segment.value(bytes, at);
@@ -233,9 +231,14 @@ impl Growing {
     /// Prefetches the cache lines of a key.
     #[inline(always)]
     pub(super) fn prefetch(&self, hash: u64) {
-        let target = self.target(hash);
+        self.request(&self.target(hash));
+    }
+
+    /// The same where its target is known.
+    #[inline(always)]
+    pub(super) fn request(&self, target: &Target) {
         let bytes = self.segments.from(target.entry.address());
-        for bit in self.bits_of(target.any_codec.width(), &target) {
+        for bit in self.bits_of(target.any_codec.width(), target) {
             prefetch(bytes, bit >> 3);
         }
     }

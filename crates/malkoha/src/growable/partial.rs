@@ -1,10 +1,9 @@
 //! The parts of its keys that a table knows, slot by slot: enough to find them in another table.
 
-use super::any_codec::with_codec;
 use super::directory::Home;
 use super::grid::Mix;
 use super::matches::{Match, Matches, Slots};
-use super::segment::{Segment, Slot};
+use super::segment::Slot;
 use super::shape::{MIX_BITS, Shape};
 use super::strings::stored;
 use super::table::Growing;
@@ -82,15 +81,13 @@ impl Growing {
     pub(super) fn for_each_slot(&self, mut each: impl FnMut(&Partial, u64)) {
         for (number, record) in self.records.iter().enumerate() {
             let bytes = self.bytes(number);
-            with_codec!(record.any_codec(&self.shape), codec => {
-                let segment = Segment::new(codec, record.form);
-                let grid = record.form.grid;
-                for bucket in scattered(grid.buckets()) {
-                    segment.for_each_in(bytes, bucket, |slot, mix| {
-                        each(&self.partial(number, slot, mix), slot.value);
-                    });
-                }
-            });
+            let segment = record.segment(&self.shape);
+            let grid = record.form.grid;
+            for bucket in scattered(grid.buckets()) {
+                segment.for_each_in(bytes, bucket, |slot, mix| {
+                    each(&self.partial(number, slot, mix), slot.value);
+                });
+            }
         }
     }
 
@@ -104,7 +101,7 @@ impl Growing {
     /// The part of its key that a spilled copy knows.
     pub(super) fn partial_of(&self, key: &SpillKey) -> Partial {
         let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
-        let mix = with_codec!(self.any_codec(number), codec => self.segment(codec, number).mix(fingerprint));
+        let mix = self.segment(number).mix(fingerprint);
         let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
         self.partial(number, slot, mix)
     }
@@ -119,12 +116,10 @@ impl Growing {
         let number = target.number();
         let bytes = self.bytes(number);
         let mut found = Slots::default();
-        with_codec!(self.any_codec(number), codec => {
-            let segment = self.segment(codec, number);
-            segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
-                let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
-                found.push(Match { fingerprint, value, at });
-            });
+        let segment = self.segment(number);
+        segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
+            let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
+            found.push(Match { fingerprint, value, at });
         });
         let mut found = found.into();
         if target.entry.has_stash() {

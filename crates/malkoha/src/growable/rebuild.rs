@@ -4,19 +4,19 @@
 
 use std::iter;
 
-use super::any_codec::{AnyCodec, with_codec};
-use super::bucket_word::BucketWord;
+use super::any_codec::AnyCodec;
+use super::bucket_word::Pair;
 use super::change::MAX_REBUILDS;
 use super::codec::refitted;
 use super::directory::Form;
-use super::grid::{Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
+use super::grid::{GROUPS, Grid, MAX_BUCKETS, PLACE_BITS, PLACES};
 use super::pool::sizes;
+use super::regroup::{Destination, Half, regroup};
 use super::segment::{PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
-use super::shape::{LANES, MIX_BITS, ROOM, buckets_for};
+use super::shape::{LANES, MIX_BITS, ROOM};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, Record, narrow};
-use crate::addressing::Probe;
-use crate::layout::{self, Room, Search};
+use crate::layout::Search;
 use crate::spill::SpillKey;
 
 /// Used instead of `ROOM` until the filter holds its capacity: until then, only a segment with more
@@ -30,10 +30,6 @@ const FILLS_SIZES: bool = cfg!(feature = "allocator-sizes");
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8, or it takes
 /// the next size that an allocator has, which is up to a quarter more.
 const GROWN_ROOM: u64 = if FILLS_SIZES { 106 } else { ROOM };
-
-/// Room in the halves of a split segment, in hundredths of what their keys fill: the same as after
-/// a growth step.
-const SPLIT_ROOM: u64 = 106;
 
 /// The number of sizes that are tried for a segment before one of its keys is stashed.
 const MAX_SIZES: usize = 4;
@@ -79,9 +75,9 @@ pub(super) enum Child {
 /// source's number and a fingerprint. Where a place is crowded, second copies go to `aside`
 /// instead, with the number of their segment. What then finds no place is put there too, or the
 /// function returns `false`, as `misfit` says.
-pub(super) fn pour<V: BucketWord, W: BucketWord, const M: usize, const N: usize>(
-    sources: [(Segment<'_, V>, &[u8]); M],
-    to: &[Segment<'_, W>; N],
+pub(super) fn pour<const M: usize, const N: usize>(
+    sources: [(Segment<'_, Pair>, &[u8]); M],
+    to: &[Segment<'_, Pair>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
@@ -117,8 +113,8 @@ pub(super) fn pour<V: BucketWord, W: BucketWord, const M: usize, const N: usize>
 }
 
 /// Finds places for slots whose buckets are full: the last step of [`pour`].
-pub(super) fn place_others<W: BucketWord, const N: usize>(
-    to: &[Segment<'_, W>; N],
+pub(super) fn place_others<const N: usize>(
+    to: &[Segment<'_, Pair>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     waiting: Vec<(usize, Slot)>,
@@ -128,16 +124,13 @@ pub(super) fn place_others<W: BucketWord, const N: usize>(
     waiting.into_iter().all(|(number, slot)| {
         let (to, into) = (&to[number], &mut into[number]);
         let (first, fingerprint) = (slot.place, slot.fingerprint);
-        let second = to.mix(fingerprint).alternate(first);
-        let probe = Probe { segment: 0, first, second, fingerprint };
+        let places = [first, to.mix(fingerprint).alternate(first)];
+        let buckets = to.buckets_of(places, fingerprint);
         loop {
-            if to.try_insert(into, &probe, slot.value)
-                || search.work < most
-                    && layout::insert_with_moves(to, into, search, &probe, slot.value, MAX_KICKS)
-            {
+            let kicks = if search.work < most { MAX_KICKS } else { 0 };
+            if to.insert(into, search, places, buckets, (fingerprint, slot.value), kicks) {
                 return true;
             }
-            let buckets = to.buckets_of([first, second], fingerprint);
             if let Some((at, copy)) = to.second_copy(into, buckets) {
                 to.remove_at(into, at);
                 aside.push((number, copy));
@@ -175,7 +168,7 @@ impl Growing {
             };
         }
         let room = if self.is_first() { FIRST_ROOM } else { GROWN_ROOM };
-        let wanted = buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
+        let wanted = self.shape.buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
         // More in any case, even if a search failed early.
         let step = if self.is_first() { 64 } else { 32 };
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
@@ -227,19 +220,17 @@ impl Growing {
             [record, Record { form, ..record }].map(|record| record.any_codec(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
         let mut aside = Vec::new();
-        let built = with_codec!(codecs[0], codec => {
-            let from = Segment::new(codec, old);
-            with_codec!(codecs[1], codec => {
-                let to = Segment::new(codec, form);
-                let (mut into, aside) = ([to.zeroed()], (&mut aside, misfit));
-                let child = |_, kept| Child::One(0, kept);
-                let fitted =
-                    len == 0 || pour([(from, bytes)], &[to], &mut into, search, aside, child);
-                fitted.then_some(into)
-            })
-        });
+        let (from, to) =
+            (Segment::new(codecs[0].wide(), old), Segment::new(codecs[1].wide(), form));
+        let mut into = [to.zeroed()];
+        let child = |_, kept| Child::One(0, kept);
+        let fitted = len == 0
+            || pour([(from, bytes)], &[to], &mut into, search, (&mut aside, misfit), child);
         self.stay_small();
-        let Some([bytes]) = built else { return false };
+        if !fitted {
+            return false;
+        }
+        let [bytes] = into;
         let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
         self.set_aside([number], &aside, has_stash);
@@ -256,8 +247,7 @@ impl Growing {
     ) {
         for &(child, Slot { fingerprint, place, value }) in aside {
             let number = numbers[child];
-            let any_codec = self.any_codec(number);
-            let mix = with_codec!(any_codec, codec => self.segment(codec, number).mix(fingerprint));
+            let mix = self.segment(number).mix(fingerprint);
             let place = narrow(place.min(mix.alternate(place)));
             let (segment, short) = (narrow(number as u64), narrow(fingerprint));
             self.spill.add(SpillKey { segment, place, fingerprint: short, value }, 1);
@@ -293,34 +283,35 @@ impl Growing {
         // No child is narrowed, as its parent is not.
         let codecs = [home, homes[0]].map(|home| AnyCodec::new(&self.shape, home.depth, form));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let (into, forms, lens) = with_codec!(codecs[0], codec => {
-            let from = Segment::new(codec, form);
-            // Room is made in advance, and then there is often nothing to move.
-            let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
-            let upper: u32 = buckets.map(|bucket| codec.upper(from.load(bytes, bucket))).sum();
-            let lens = [len - upper + exhausted, upper];
-            let forms = lens.map(|len| {
-                let wanted =
-                    buckets_for(u64::from(len) * SPLIT_ROOM / 100).clamp(PLACES, MAX_BUCKETS);
-                let buckets = filling(codecs[1].width(), form, wanted).unwrap_or(wanted);
-                Form { grid: Grid::new(narrow(buckets)), ..form }
-            });
-            let bits = [codec.bits, codecs[1].bits];
-            let child = |_, fingerprint| {
-                if exhausted > 0 && codec.is_exhausted(fingerprint) {
-                    return Child::Both(refitted(fingerprint, bits[0], bits[1]));
-                }
-                let (half, rest) = codec.split(fingerprint);
-                Child::One(half, refitted(rest, bits[0], bits[1]))
-            };
-            with_codec!(codecs[1], codec => {
-                let to = [0, 1].map(|child| Segment::new(codec, forms[child]));
-                let mut into = to.each_ref().map(Segment::zeroed);
-                let aside = (&mut aside, Misfit::Stash);
-                let _ = len == 0 || pour([(from, bytes)], &to, &mut into, search, aside, child);
-                (into, forms, lens)
-            })
+        let from = Segment::new(codecs[0].wide(), form);
+        // Room is made in advance, and then there is often nothing to move.
+        let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
+        let upper: u32 = buckets.map(|bucket| from.codec.upper(from.load(bytes, bucket))).sum();
+        let lens = [len - upper + exhausted, upper];
+        let room = self.shape.steps().split_room;
+        let to = lens.map(|len| {
+            let wanted =
+                self.shape.buckets_for(u64::from(len) * room / 100).clamp(PLACES, MAX_BUCKETS);
+            let buckets = filling(codecs[1].width(), form, wanted).unwrap_or(wanted);
+            Segment::new(codecs[1].wide(), Form { grid: Grid::new(narrow(buckets)), ..form })
         });
+        let mut into = to.each_ref().map(Segment::zeroed);
+        let (half, misfits) = (Half::new(codecs[0], codecs[1]), (&mut aside, Misfit::Stash));
+        if exhausted > 0 {
+            let child = |_, fingerprint| {
+                if from.codec.is_exhausted(fingerprint) {
+                    return Child::Both(refitted(fingerprint, codecs[0].bits, codecs[1].bits));
+                }
+                let (half, rest) = half.of(fingerprint);
+                Child::One(half, rest)
+            };
+            pour([(from, bytes)], &to, &mut into, search, misfits, child);
+        } else if len > 0 {
+            let mut waiting = Vec::new();
+            // SAFETY: asks nothing.
+            unsafe { regroup(half, &from, bytes, &to, &mut into, 0..GROUPS, &mut waiting) };
+            place_others(&to, &mut into, search, waiting, misfits);
+        }
         if exhausted > 0 {
             let exhausted = u64::from(exhausted);
             self.occupied += exhausted;
@@ -330,7 +321,7 @@ impl Growing {
         let numbers = [number, self.segments.len()];
         let has_stash = self.forget_stash(number);
         for (child, bytes) in into.into_iter().enumerate() {
-            let (home, form, len) = (homes[child], forms[child], lens[child]);
+            let (home, form, len) = (homes[child], to[child].form, lens[child]);
             self.install(numbers[child], Record::new(home, form, len), bytes);
         }
         self.split_spill(codecs, numbers);
@@ -346,27 +337,26 @@ impl Growing {
         if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
             return (values, 0);
         }
-        with_codec!(self.any_codec(number), codec => {
-            self.segment(codec, number).for_each_occupant(self.bytes(number), |_, slot, _| {
-                if codec.is_exhausted(slot.fingerprint) {
-                    values.push(slot.value);
-                }
-            });
-            let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
-            let spilled = keys.filter(|&fingerprint| codec.is_exhausted(fingerprint.into()));
-            let spilled = if stashed > 0 { spilled.count() } else { 0 };
-            let all = values.len().saturating_add(spilled);
-            (values, u32::try_from(all).unwrap_or(u32::MAX))
-        })
+        let segment = self.segment(number);
+        segment.for_each_occupant(self.bytes(number), |_, slot, _| {
+            if segment.codec.is_exhausted(slot.fingerprint) {
+                values.push(slot.value);
+            }
+        });
+        let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
+        let spilled = keys.filter(|&fingerprint| segment.codec.is_exhausted(fingerprint.into()));
+        let spilled = if stashed > 0 { spilled.count() } else { 0 };
+        let all = values.len().saturating_add(spilled);
+        (values, u32::try_from(all).unwrap_or(u32::MAX))
     }
 
     fn split_spill(&mut self, [from, to]: [&'static AnyCodec; 2], numbers: [usize; 2]) {
         let numbers = numbers.map(|number| narrow(number as u64));
         for (key, copies) in self.spill.drain(numbers[0]) {
             let fingerprint = u64::from(key.fingerprint);
-            let (is_exhausted, (half, rest)) = with_codec!(from, codec => {
-                (codec.is_exhausted(fingerprint), codec.split(fingerprint))
-            });
+            let codec = from.wide();
+            let (half, rest) = codec.split(fingerprint);
+            let is_exhausted = codec.is_exhausted(fingerprint);
             let [fingerprint, rest] =
                 [fingerprint, rest].map(|left| narrow(refitted(left, from.bits, to.bits)));
             if is_exhausted {

@@ -5,7 +5,7 @@ use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::partitions::PARTITION_BITS;
 use super::rebuild::Misfit;
-use super::shape::{MAX_DEPTH, ROOM, buckets_for};
+use super::shape::{MAX_DEPTH, ROOM};
 use super::table::{Growing, Record, narrow};
 use crate::table::memory;
 
@@ -55,7 +55,7 @@ impl Growing {
     /// is the number of bytes needed.
     fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
         let keys = keys.min(MOST_KEYS);
-        let buckets = |depth: u32| buckets_for((keys >> depth) * room / 100);
+        let buckets = |depth: u32| self.shape.buckets_for((keys >> depth) * room / 100);
         let depth = (0..).find(|&depth| buckets(depth) <= MAX_BUCKETS).unwrap_or(0);
         let form = Form { grid: Grid::new(narrow(buckets(depth).max(1))), value_bits };
         let below = depth.saturating_sub(self.directory.within().depth);

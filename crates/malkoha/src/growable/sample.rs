@@ -1,7 +1,6 @@
 //! Makes room for a batch by a sample of it: how many of its keys are distinct, and how many are
 //! new.
 
-use super::shape::full;
 use super::table::Growing;
 
 /// Keys of a batch that are looked at: one in `SAMPLED`, but at most `OF_ROOT` times the square
@@ -47,7 +46,7 @@ impl Growing {
     pub(crate) fn room_for(&self) -> u64 {
         let first = self.occupied < self.capacity;
         let buckets = self.records.iter().map(|record| record.form.grid.buckets());
-        buckets.map(|buckets| full(buckets, first)).sum()
+        buckets.map(|buckets| self.shape.full(buckets, first)).sum()
     }
 
     /// Makes room for this many keys in the whole tree, of which this can be a partition.

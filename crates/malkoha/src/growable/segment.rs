@@ -244,6 +244,49 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         lane < LANES
     }
 
+    /// [`push_to_one`](Self::push_to_one), or after one move, unless a slot might be a copy.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` are the segment's, which has these buckets.
+    #[inline(always)]
+    pub(super) unsafe fn push_new(
+        &self,
+        bytes: &mut [u8],
+        places: [u64; 2],
+        buckets: [u64; 2],
+        fingerprint: u64,
+        value: u64,
+    ) -> bool {
+        let (codec, start) = (self.codec, bytes.as_ptr());
+        let bits = [self.bit(buckets[0]), self.bit(buckets[1])];
+        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
+        let words: [W; 2] = unsafe {
+            if codec.is_short() {
+                [
+                    W::read::<true>(start, bits[0], codec.width),
+                    W::read::<true>(start, bits[1], codec.width),
+                ]
+            } else {
+                [
+                    W::read::<false>(start, bits[0], codec.width),
+                    W::read::<false>(start, bits[1], codec.width),
+                ]
+            }
+        };
+        if codec.contains(words[0], words[1], codec.broadcast(fingerprint)) {
+            return false;
+        }
+        let lens = [codec.len(words[0]), codec.len(words[1])];
+        let second = usize::from(lens[1] < lens[0]);
+        let (bucket, lane, place) = (buckets[second], lens[second], places[second]);
+        if lane < LANES {
+            self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
+            return true;
+        }
+        self.displace(bytes, places, buckets, (fingerprint, value))
+    }
+
     /// The two buckets of a fingerprint at these places; the second can be the first.
     #[inline(always)]
     pub(super) fn buckets_of(&self, places: [u64; 2], fingerprint: u64) -> [u64; 2] {

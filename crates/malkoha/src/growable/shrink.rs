@@ -6,12 +6,12 @@
 
 use std::mem;
 
-use super::any_codec::{AnyCodec, with_codec};
+use super::any_codec::AnyCodec;
 use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Child, Misfit, pour};
 use super::segment::Segment;
-use super::shape::{ROOM, buckets_for};
+use super::shape::ROOM;
 use super::table::{GrowParts, Growing, NOTHING_KNOWN, Record, narrow};
 use super::validate::count_slots;
 use crate::spill::SpillKey;
@@ -44,7 +44,8 @@ impl Growing {
         for number in 0..self.segments.len() {
             let Record { form, len, home, .. } = self.records[number];
             let least = if home.depth > 0 { PLACES } else { least };
-            let wanted = buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
+            let wanted =
+                self.shape.buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
             if wanted < form.grid.buckets() {
                 // If its keys do not fit, it stays as it is.
                 self.resize(number, wanted);
@@ -83,7 +84,7 @@ impl Growing {
     pub(super) fn merge(&mut self, lower: usize, upper: usize) -> bool {
         let records = [self.records[lower], self.records[upper]];
         let len = records[0].len + records[1].len;
-        let wanted = buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
+        let wanted = self.shape.buckets_for(u64::from(len) * ROOM / 100).max(PLACES);
         if wanted > MOST_TOGETHER {
             return false;
         }
@@ -96,18 +97,18 @@ impl Growing {
         // Both halves in the same words, also where one has values of other widths.
         let halves = AnyCodec::new(&self.shape, home.depth + 1, form).wide();
         let any_codec = AnyCodec::new(&self.shape, home.depth, form);
-        let built = with_codec!(any_codec, codec => {
-            let [a, b] = records.map(|record| Segment::new(halves, record.form));
-            let to = Segment::new(codec, form);
-            let mut into = [to.zeroed()];
-            let sources = [(a, sources[0]), (b, sources[1])];
-            let aside = (&mut aside, Misfit::Refuse);
-            let fitted = pour(sources, &[to], &mut into, search, aside, |half, fingerprint| {
-                Child::One(0, halves.whole_in(codec, half, fingerprint))
-            });
-            fitted.then_some(into)
+        let [a, b] = records.map(|record| Segment::new(halves, record.form));
+        let to = Segment::new(any_codec.wide(), form);
+        let mut into = [to.zeroed()];
+        let sources = [(a, sources[0]), (b, sources[1])];
+        let misfits = (&mut aside, Misfit::Refuse);
+        let fitted = pour(sources, &[to], &mut into, search, misfits, |half, fingerprint| {
+            Child::One(0, halves.whole_in(to.codec, half, fingerprint))
         });
-        let Some([bytes]) = built else { return false };
+        if !fitted {
+            return false;
+        }
+        let [bytes] = into;
         [lower, upper].into_iter().for_each(|number| self.count_slots(number, Self::count_out));
         let has_stash = [lower, upper].map(|number| self.forget_stash(number));
         self.install(lower, Record::new(home, form, len), bytes);
@@ -117,9 +118,8 @@ impl Growing {
         }
         for (half, number) in [lower, upper].into_iter().enumerate() {
             for (key, copies) in self.spill.drain(narrow(number as u64)) {
-                let fingerprint = with_codec!(any_codec, codec => {
-                    narrow(halves.whole_in(codec, half, key.fingerprint.into()))
-                });
+                let whole = halves.whole_in(any_codec.wide(), half, key.fingerprint.into());
+                let fingerprint = narrow(whole);
                 let segment = narrow(lower as u64);
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
             }
@@ -132,10 +132,8 @@ impl Growing {
     /// Adds all slots of a segment to the counts, or subtracts them.
     fn count_slots(&mut self, number: usize, count: fn(&mut Self, usize)) {
         let mut fingerprints = Vec::new();
-        with_codec!(self.any_codec(number), codec => {
-            let each = |_, slot: super::segment::Slot, _| fingerprints.push(slot.fingerprint);
-            self.segment(codec, number).for_each_occupant(self.bytes(number), each);
-        });
+        let each = |_, slot: super::segment::Slot, _| fingerprints.push(slot.fingerprint);
+        self.segment(number).for_each_occupant(self.bytes(number), each);
         for fingerprint in fingerprints {
             count(self, self.known_bits(number, fingerprint));
         }

@@ -6,9 +6,7 @@
 //! know. Lookups read the list only in segments whose entry says that they have any, and all
 //! segments try to find slots for theirs when they are rebuilt.
 
-use super::any_codec::with_codec;
 use super::matches::Matches;
-use super::segment::Segment;
 use super::shape::MIX_BITS;
 use super::table::{Growing, narrow};
 use super::target::Target;
@@ -108,7 +106,7 @@ impl Growing {
     pub(super) fn place_stashed(&mut self, number: usize) {
         let entries: Vec<SpillKey> =
             self.spill.segment(narrow(number as u64)).map(|(key, _)| key).collect();
-        let record = self.records[number];
+        let segment = self.segment(number);
         let mut stashed = 0_u32;
         for key in entries {
             if self.has_slot(&key) {
@@ -116,13 +114,10 @@ impl Growing {
             }
             let fingerprint = u64::from(key.fingerprint);
             let bytes = self.segments.bytes_mut(number);
-            let placed = with_codec!(record.any_codec(&self.shape), codec => {
-                let segment = Segment::new(codec, record.form);
-                let place = key.place.into();
-                let places = [place, segment.mix(fingerprint).alternate(place)];
-                let buckets = segment.buckets_of(places, fingerprint);
-                segment.push_to_one(bytes, places, buckets, fingerprint, key.value)
-            });
+            let place = key.place.into();
+            let places = [place, segment.mix(fingerprint).alternate(place)];
+            let buckets = segment.buckets_of(places, fingerprint);
+            let placed = segment.push_to_one(bytes, places, buckets, fingerprint, key.value);
             if placed {
                 self.spill.take(&key);
                 self.records[number].len += 1;
@@ -152,15 +147,13 @@ impl Growing {
         let number = key.segment as usize;
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
         let bytes = self.bytes(number);
-        with_codec!(self.any_codec(number), codec => {
-            let segment = self.segment(codec, number);
-            let places = [place, segment.mix(fingerprint).alternate(place)];
-            let mut has = false;
-            let buckets = segment.buckets_of(places, fingerprint);
-            segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
-                has |= segment.fingerprint(bytes, at) == fingerprint;
-            });
-            has
-        })
+        let segment = self.segment(number);
+        let places = [place, segment.mix(fingerprint).alternate(place)];
+        let mut has = false;
+        let buckets = segment.buckets_of(places, fingerprint);
+        segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
+            has |= segment.fingerprint(bytes, at) == fingerprint;
+        });
+        has
     }
 }

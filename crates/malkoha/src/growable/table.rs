@@ -1,8 +1,7 @@
 //! The table of a growable filter: which segment, which slots, and the counts of them.
 
 use super::any_codec::{AnyCodec, CodecCounts};
-use super::bucket_word::BucketWord;
-use super::codec::Codec;
+use super::bucket_word::Pair;
 use super::directory::{Directory, Entry, Form, Home};
 use super::grid::{Grid, PLACES};
 use super::pool::Pool;
@@ -17,11 +16,11 @@ use crate::table::memory;
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
 /// Searches of one segment that may fail before later ones look at fewer places.
-const FAILURES: u32 = 64;
+const FAILURES: u32 = 32;
 /// As few as those look at, at least.
 const LEAST_KICKS: u32 = 8;
 
-/// Places that an insert looks at where this many keys of its segment found none. Only chosen keys
+/// Places that an insert looks at where this many searches of its segment failed. Only chosen keys
 /// fail so often, and then nearly all do: each failed search would cost as much as the first.
 pub(super) fn kicks(failures: u32) -> u32 {
     match failures {
@@ -42,18 +41,25 @@ pub(crate) struct Record {
     /// Keys that it must have before it is split: more than it has where the last try showed that a
     /// split would free hardly a slot.
     pub(crate) splits_at: u32,
+    /// Searches for room that failed since it was built.
+    pub(super) failures: u32,
 }
 
 impl Record {
     /// Of a segment with so many occupied slots, and no stash.
     pub(crate) fn new(home: Home, form: Form, len: u32) -> Self {
-        Self { home, form, len, stashed: 0, splits_at: 0 }
+        Self { home, form, len, stashed: 0, splits_at: 0, failures: 0 }
     }
 
     /// How its buckets are compared.
     #[inline]
     pub(super) fn any_codec(&self, shape: &Shape) -> &'static AnyCodec {
         AnyCodec::new(shape, self.home.depth, self.form)
+    }
+
+    /// How to read its bytes, where that need not be as fast as can be.
+    pub(super) fn segment(&self, shape: &Shape) -> Segment<'static, Pair> {
+        Segment::new(self.any_codec(shape).wide(), self.form)
     }
 
     /// Whether both say the same of the bytes.
@@ -119,6 +125,8 @@ pub struct Growing {
     /// bits or two: single lookups are compiled for that.
     pub(super) is_lean: bool,
     pub(super) search: Search,
+    /// How often a segment has changed its form or its address.
+    pub(super) version: u64,
     /// Ages that splits have put into both halves, since they were last read.
     pub(super) doubled: Vec<u64>,
 }
@@ -191,6 +199,7 @@ impl Growing {
             is_lean: false,
             codecs,
             search: Search::default(),
+            version: 0,
             doubled: Vec::new(),
         };
         table.look_plain();
@@ -331,6 +340,7 @@ impl Growing {
 
     /// Makes the directory point to a segment.
     pub(super) fn point(&mut self, number: usize) {
+        self.version += 1;
         let (record, any_codec) = (&self.records[number], self.any_codec(number));
         self.directory.point(number, record, any_codec, self.segments.address(number));
     }
@@ -339,13 +349,9 @@ impl Growing {
         &self.records[number]
     }
 
-    #[inline(always)]
-    pub(super) fn segment<'a, W: BucketWord>(
-        &self,
-        codec: &'a Codec<W>,
-        number: usize,
-    ) -> Segment<'a, W> {
-        Segment::new(codec, self.records[number].form)
+    /// How to read a segment, where that need not be as fast as can be.
+    pub(super) fn segment(&self, number: usize) -> Segment<'static, Pair> {
+        self.records[number].segment(&self.shape)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::any_codec::with_codec;
-use super::bucket_word::BucketWord;
+use super::bucket_word::Pair;
 use super::bulk;
 use super::segment::{Segment, Slot};
 use super::shape::LANES;
@@ -41,13 +40,11 @@ impl Lookup for Growing {
         let slots = (0..self.segments()).flat_map(|number| self.entries_of(number));
         slots.chain(self.spill().iter().map(|(key, copies)| {
             let number = key.segment as usize;
-            with_codec!(self.any_codec(number), codec => {
-                let segment = self.segment(codec, number);
-                let place = key.place.into();
-                let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
-                let pair = (key.fingerprint.into(), key.value);
-                Entry { copies, ..entry(&segment, number, bucket, pair) }
-            })
+            let segment = self.segment(number);
+            let place = key.place.into();
+            let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
+            let pair = (key.fingerprint.into(), key.value);
+            Entry { copies, ..entry(&segment, number, bucket, pair) }
         }))
     }
 
@@ -137,7 +134,11 @@ impl Fill for Growing {
         value: impl Fn(usize) -> u64,
         _refused: impl FnMut(usize),
     ) {
-        self.ahead(hashes, |table, i, hash| Growing::insert(table, hash, value(i)));
+        self.insert_stream(hashes, &value, |table, i, hash, inserted| {
+            if !inserted {
+                table.insert_any(hash, value(i));
+            }
+        });
     }
 }
 
@@ -153,11 +154,17 @@ impl Change for Growing {
         hashes: &[u64],
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        self.ahead(hashes, |table, i, hash| {
-            let new = !table.has_copy(hash);
-            let inserted = if new { Change::insert(table, hash, 0) } else { Ok(()) };
-            done(i, inserted.map(|()| new));
-        });
+        self.insert_stream(
+            hashes,
+            |_| 0,
+            |table, i, hash, inserted| {
+                let new = inserted || !table.has_copy(hash);
+                if new && !inserted {
+                    table.insert_any(hash, 0);
+                }
+                done(i, Ok(new));
+            },
+        );
     }
 
     #[cold]
@@ -222,19 +229,17 @@ impl Growing {
 
     fn entries_of(&self, number: usize) -> Vec<Entry> {
         let bytes = self.bytes(number);
-        with_codec!(self.any_codec(number), codec => {
-            let segment = self.segment(codec, number);
-            let mut entries = Vec::new();
-            segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
-                entries.push(entry(&segment, number, bucket, (fingerprint, value)));
-            });
-            entries
-        })
+        let segment = self.segment(number);
+        let mut entries = Vec::new();
+        segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
+            entries.push(entry(&segment, number, bucket, (fingerprint, value)));
+        });
+        entries
     }
 }
 
-fn entry<W: BucketWord>(
-    segment: &Segment<'_, W>,
+fn entry(
+    segment: &Segment<'_, Pair>,
     number: usize,
     bucket: u64,
     (fingerprint, value): (u64, u64),

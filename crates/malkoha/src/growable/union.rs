@@ -9,11 +9,9 @@
 //! it; those there that are longer are cut down to it. They match nothing then that it does not
 //! match.
 
-use super::any_codec::with_codec;
 use super::change::{Likeness, MAX_REBUILDS};
 use super::matches::Match;
 use super::partial::Partial;
-use super::segment::Segment;
 use super::shape::{MIX_BITS, Shape};
 use super::table::{Growing, narrow};
 use super::target::Target;
@@ -196,12 +194,10 @@ impl Growing {
     /// Gives a slot and its spilled copies a fingerprint that begins its own.
     fn cut(&mut self, target: &Target, found: &Match, fingerprint: u64) {
         let number = target.number();
-        let form = self.records[number].form;
+        let segment = self.segment(number);
         if found.has_slot() {
             let bytes = self.segments.bytes_mut(number);
-            with_codec!(target.any_codec, codec => {
-                Segment::new(codec, form).set_fingerprint(bytes, found.at, fingerprint);
-            });
+            segment.set_fingerprint(bytes, found.at, fingerprint);
             self.count_out(target.known_bits(found.fingerprint));
             self.count_in(target.known_bits(fingerprint));
         }

@@ -3,8 +3,6 @@
 //! No operation panics or reads outside a segment, whatever slots hold. But a table with slots that
 //! lookups pass over, or with copies that fit no slot, could become unreadable after a change.
 
-use super::any_codec::with_codec;
-use super::segment::Segment;
 use super::shape::{MIX_BITS, Shape};
 use super::table::{Growing, Known, Record, known_bits};
 use crate::spill::SpillKey;
@@ -18,24 +16,22 @@ pub(crate) fn count_slots(
     bytes: &[u8],
     known: &mut Known,
 ) -> Option<u32> {
-    with_codec!(record.any_codec(shape), codec => {
-        let segment = Segment::new(codec, record.form);
-        let grid = record.form.grid;
-        let depth = record.home.depth;
-        let (mut is_valid, mut len) = (true, 0);
-        for bucket in 0..grid.buckets() {
-            let mut occupied = 0;
-            segment.for_each_in(bytes, bucket, |slot, mix| {
-                occupied += 1;
-                is_valid &= codec.length(slot.fingerprint) >= MIX_BITS
-                    && grid.bucket(slot.place, mix) == bucket;
-                known[known_bits(shape, depth, slot.fingerprint)] += 1;
-            });
-            is_valid &= occupied == codec.len(segment.load(bytes, bucket));
-            len += occupied;
-        }
-        is_valid.then_some(len)
-    })
+    let segment = record.segment(shape);
+    let grid = record.form.grid;
+    let depth = record.home.depth;
+    let (mut is_valid, mut len) = (true, 0);
+    for bucket in 0..grid.buckets() {
+        let mut occupied = 0;
+        segment.for_each_in(bytes, bucket, |slot, mix| {
+            occupied += 1;
+            is_valid &= segment.codec.length(slot.fingerprint) >= MIX_BITS
+                && grid.bucket(slot.place, mix) == bucket;
+            known[known_bits(shape, depth, slot.fingerprint)] += 1;
+        });
+        is_valid &= occupied == segment.codec.len(segment.load(bytes, bucket));
+        len += occupied;
+    }
+    is_valid.then_some(len)
 }
 
 impl Growing {
@@ -55,12 +51,10 @@ impl Growing {
         let number = key.segment as usize;
         let record = self.record(number);
         let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
-        with_codec!(self.any_codec(number), codec => {
-            let segment = Segment::new(codec, record.form);
-            fingerprint >> codec.width == 0
-                && place <= segment.mix(fingerprint).alternate(place)
-                && codec.length(fingerprint) >= MIX_BITS
-                && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
-        })
+        let segment = record.segment(&self.shape);
+        fingerprint >> segment.codec.width == 0
+            && place <= segment.mix(fingerprint).alternate(place)
+            && segment.codec.length(fingerprint) >= MIX_BITS
+            && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
     }
 }

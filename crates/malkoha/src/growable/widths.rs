@@ -2,20 +2,17 @@
 //!
 //! A slot knows the bits of its segment's path and those of its fingerprint. So the deeper a
 //! segment is, the shorter its fingerprints can be for the same promised rate. But all depths
-//! together must keep to the rate, and all depths of one width bring equally many matches. So
-//! widths fall by one bit per split at first, which takes nothing from any key, because the split
-//! takes that bit anyway. Then they stay the same for a while, and later rise again slowly, which
-//! leaves the rest of the rate to the depths that few filters reach.
+//! together must keep to the rate, and all depths of one width bring equally many matches. So the
+//! depths that most filters reach share most of the rate among them, with one width, and the few
+//! filters that grow further pay for the rest: there, widths rise slowly.
 
 use super::shape::{MAX_BITS, MAX_DEPTH, MIX_BITS};
 
-/// The splits in which a set's fingerprints get shorter by a bit each.
-const NARROWED: u32 = 2;
 /// The splits after which a set's fingerprints begin to get longer: the largest of these that keeps
 /// to the rate. If even the fewest do not, all fingerprints have a bit more.
-const TURNS: (u32, u32) = (3, 12);
+const TURNS: (u32, u32) = (8, 14);
 /// Splits in which fingerprints get longer by a bit from then on: with fewer, the shortest last
-/// longer, but filters of a hundred million keys take more than if all had one length.
+/// longer, but larger filters take more than if all had one length.
 const A_RISE: u32 = 4;
 /// The most bits that fingerprints get longer by then: enough for 31 splits.
 const MOST_RISE: u32 = 6;
@@ -23,7 +20,7 @@ const MOST_RISE: u32 = 6;
 /// large. One without any goes into both halves of a split: with 5, that is one slot in eleven
 /// after 12 splits.
 const PATH_BITS: (u32, u32) = (5, 6);
-/// As many splits are worth the two bits more that fingerprints have at first.
+/// Below this number of splits, one width for all depths takes no more bits.
 pub(super) const WORTHWHILE: u32 = 7;
 
 /// Bits of the fingerprint of a key that arrives, by the depth of its segment, the mark of its end
@@ -51,7 +48,7 @@ impl Widths {
     pub(super) fn of_set(root_depth: u32, keeps: impl Fn(Self) -> bool) -> Option<Self> {
         let widths = |bits, splits: u32, rise| Self {
             bits,
-            narrow_from: root_depth + NARROWED,
+            narrow_from: 0,
             turn: (root_depth + splits).min(MAX_DEPTH),
             rise,
         };
@@ -100,14 +97,16 @@ mod tests {
         std::array::from_fn(|depth| shape.widths.at(u32::try_from(depth).unwrap()))
     }
 
-    /// Worked out by hand: 30,208 keys fill a segment, so that 14.75 slots match with probability
-    /// 2^-bits. In units of 2^-15, keys of the first three depths weigh 1, those of two more 1,
-    /// those of four each behind the turn 1, 0.5 and 0.25, and all others 0.47; 0.2 % allows 4.45.
+    /// Worked out by hand: a lookup meets 15.5 slots of the first keys in a segment and 7 of each
+    /// depth behind them, of which those of 16 bits match with probability 2^-16. Thirteen depths of
+    /// 16 bits, four of 17, four of 18 and eleven of 19 weigh 15.5 + 84 + 14 + 7 + 9.6 times that,
+    /// which is 0.1985 %.
     #[test]
     fn two_per_mille_for_good() {
         let mut expected = [19; 32];
-        expected[..5].copy_from_slice(&[17, 16, 15, 15, 15]);
-        expected[5..17].copy_from_slice(&[16, 16, 16, 16, 17, 17, 17, 17, 18, 18, 18, 18]);
+        expected[..13].fill(16);
+        expected[13..17].fill(17);
+        expected[17..21].fill(18);
         assert_eq!(widths(10_000, 0.002, 0), expected);
     }
 

@@ -205,8 +205,8 @@ fn what_was_reserved_need_not_grow() {
         let (segments, bytes) = (map.segments(), map.size_in_bytes());
         (0..keys).for_each(|key| map.insert(key, key * 400).unwrap());
         assert_eq!((map.segments(), map.size_in_bytes()), (segments, bytes), "{keys} keys");
-        // A segment's load is not below 0.75, nor has a small map 256 slots.
-        assert!(map.load_factor() > 0.75, "{} at {keys} keys", map.load_factor());
+        // A segment's load is not below 0.72, nor has a small map 256 slots.
+        assert!(map.load_factor() > 0.72, "{} at {keys} keys", map.load_factor());
         assert!((0..keys).all(|key| map.get(&key).any(|value| value == key * 400)));
         let mut empty = GrowableCuckooMap::with_capacity(256, 0.004, 40).unwrap();
         empty.reserve(keys, keys * 400).unwrap();

@@ -1,0 +1,133 @@
+//! Spreads the keys of a segment over more buckets, its own or those of its halves.
+//!
+//! A key stays in its group whatever the number of buckets, so groups are moved one after another.
+//! The new buckets of a group are put together in registers and written once.
+
+use std::ops::Range;
+
+use super::any_codec::AnyCodec;
+use super::bucket_word::{BucketWord, Pair};
+use super::codec::{Codec, refitted};
+use super::grid::{GROUPS, Grid, Mix};
+use super::segment::{Position, Segment, Slot};
+use super::shape::{LANES, MIX_BITS};
+use crate::arch::vectorized;
+
+/// Buckets of a group, at most.
+const BUCKETS: usize = 4;
+/// Slots of a group, at most.
+const SLOTS: usize = BUCKETS * LANES as usize;
+
+/// Which segment a fingerprint goes to, and what that stores of it.
+pub(super) trait Destination: Copy {
+    fn of(self, fingerprint: u64) -> (usize, u64);
+}
+
+/// The only segment.
+#[derive(Clone, Copy)]
+pub(super) struct Only;
+
+/// The half that the next bit of the path says.
+#[derive(Clone, Copy)]
+pub(super) struct Half<'a> {
+    from: &'a Codec<Pair>,
+    bits: u32,
+}
+
+impl<'a> Half<'a> {
+    pub(super) fn new(from: &'a AnyCodec, to: &AnyCodec) -> Self {
+        Self { from: from.wide(), bits: to.bits }
+    }
+}
+
+impl Destination for Only {
+    #[inline(always)]
+    fn of(self, fingerprint: u64) -> (usize, u64) {
+        (0, fingerprint)
+    }
+}
+
+impl Destination for Half<'_> {
+    #[inline(always)]
+    fn of(self, fingerprint: u64) -> (usize, u64) {
+        let (half, rest) = self.from.split(fingerprint);
+        (half, refitted(rest, self.from.bits, self.bits))
+    }
+}
+
+vectorized! {
+    /// Moves the keys of these groups. Slots that find their bucket full wait, each with the number
+    /// of its segment.
+    ///
+    /// # Safety
+    ///
+    /// Asks nothing of its caller.
+    pub(super) unsafe fn regroup<D: Destination>(
+        destination: D,
+        from: &Segment<'_, Pair>,
+        bytes: &[u8],
+        to: &[Segment<'_, Pair>],
+        into: &mut [Box<[u8]>],
+        groups: Range<u64>,
+        waiting: &mut Vec<(usize, Slot)>,
+    ) {
+        let (width, grid) = (from.codec.width, from.form.grid);
+        let (first, last) = (&to[0], &to[to.len() - 1]);
+        let to_width = first.codec.width;
+        let has_values = from.form.value_bits > 0;
+        for group in groups {
+            let (mut fingerprints, mut stretches) = ([0; SLOTS], [0; SLOTS]);
+            let slots = fingerprints.as_chunks_mut::<4>().0.iter_mut();
+            let slots = slots.zip(stretches.as_chunks_mut::<4>().0);
+            for (bucket, (fingerprints, stretches)) in grid.group(group).zip(slots) {
+                let halves = from.load(bytes, bucket).halves(width);
+                *stretches = [grid.stretch_in_group(bucket); 4];
+                for (lane, fingerprint) in fingerprints.iter_mut().enumerate() {
+                    let word = halves[lane / 2] >> (lane as u32 % 2 * width);
+                    *fingerprint = word & (u64::MAX >> (u64::BITS - width));
+                }
+            }
+            let sizes = [first, last].map(|to| to.form.grid.group_size(group));
+            let (mut places, mut kept, mut numbers) = ([0; SLOTS], [0; SLOTS], [0; SLOTS]);
+            for i in 0..SLOTS {
+                let mix = Mix::computed(fingerprints[i] >> (width - MIX_BITS));
+                let (segment, rest) = destination.of(fingerprints[i]);
+                places[i] = Grid::place_in_group(stretches[i], mix);
+                kept[i] = rest;
+                let size = if segment == 0 { sizes[0] } else { sizes[1] };
+                numbers[i] = Grid::number_in_group(places[i], mix, size) + (segment * BUCKETS) as u64;
+            }
+            let mut words = [[0; 2]; 2 * BUCKETS];
+            let mut lens = [0_u32; 2 * BUCKETS];
+            let buckets = grid.group_size(group) as usize % (BUCKETS + 1);
+            for i in 0..buckets * LANES as usize {
+                if fingerprints[i] == 0 {
+                    continue;
+                }
+                let number = (numbers[i] % (2 * BUCKETS as u64)) as usize;
+                let (segment, lane) = (number / BUCKETS, lens[number]);
+                let bucket = ((number % BUCKETS) as u64) * GROUPS | group;
+                let value = if has_values {
+                    let bucket = ((i / 4) as u64) * GROUPS | group;
+                    from.value(bytes, Position { bucket, lane: i as u32 % 4 })
+                } else {
+                    0
+                };
+                if lane < LANES {
+                    words[number][(lane / 2) as usize] |= kept[i] << (lane % 2 * to_width);
+                    lens[number] = lane + 1;
+                    if has_values {
+                        to[segment].set_value(&mut into[segment], Position { bucket, lane }, value);
+                    }
+                } else {
+                    waiting.push((segment, Slot { fingerprint: kept[i], place: places[i], value }));
+                }
+            }
+            for ((to, into), words) in to.iter().zip(&mut *into).zip(words.chunks(BUCKETS)) {
+                for (bucket, word) in to.form.grid.group(group).zip(words) {
+                    Pair(*word).store(into, to.bit(bucket), to.codec.width);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Inserts of many keys in their order, whose cache misses overlap.
+//!
+//! A key's buckets are requested long before it is inserted. Later, when they have come and turn out
+//! to be full, the buckets are requested to which their occupants can move.
+
+use super::any_codec::with_codec;
+use super::segment::Segment;
+use super::table::Growing;
+use super::target::Target;
+
+/// How many keys after the request of its buckets a key is inserted.
+const AHEAD: usize = 32;
+/// How many keys before that its buckets are looked at.
+const LOOK: usize = AHEAD / 2;
+
+impl Growing {
+    /// Tries to [insert](Self::insert_new) each hash; then calls `each` with its number, the hash,
+    /// and whether that was enough.
+    pub(super) fn insert_stream(
+        &mut self,
+        hashes: &[u64],
+        value: impl Fn(usize) -> u64,
+        mut each: impl FnMut(&mut Self, usize, u64, bool),
+    ) {
+        let Some(&first) = hashes.first() else { return };
+        // What a key was aimed at holds as long as no segment changes its form or its address.
+        let mut ring = [(self.target(first), self.version); AHEAD];
+        for turn in 0..hashes.len() + AHEAD {
+            let slot = turn % AHEAD;
+            if let Some(number) = turn.checked_sub(AHEAD) {
+                let (mut target, version) = ring[slot];
+                let hash = hashes[number];
+                if version != self.version {
+                    target = self.target(hash);
+                }
+                let inserted = self.insert_new(&target, value(number));
+                self.len += u64::from(inserted);
+                each(self, number, hash, inserted);
+            }
+            if let Some(&hash) = hashes.get(turn) {
+                let target = self.target(hash);
+                self.request(&target);
+                ring[slot] = (target, self.version);
+            }
+            let (target, version) = &ring[(turn + LOOK) % AHEAD];
+            if turn >= LOOK && *version == self.version {
+                self.request_exits(target);
+            }
+        }
+    }
+
+    /// Requests the lines of the buckets to which the occupants of full ones can move.
+    #[inline(always)]
+    fn request_exits(&self, target: &Target) {
+        let bytes = self.segments.from(target.entry.address());
+        with_codec!(target.any_codec, codec => {
+            Segment::new(codec, target.entry.form()).request_exits(bytes, target.buckets);
+        });
+    }
+}
