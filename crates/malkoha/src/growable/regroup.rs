@@ -3,6 +3,11 @@
 //! A key stays in its group whatever the number of buckets, so groups are moved one after another.
 //! The new buckets of a group are put together in registers and written once.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "the numbers of a group's slots and buckets are below 32"
+)]
+
 use std::ops::Range;
 
 use super::any_codec::AnyCodec;
@@ -106,9 +111,9 @@ vectorized! {
                 }
                 let number = (numbers[i] % (2 * BUCKETS as u64)) as usize;
                 let (segment, lane) = (number / BUCKETS, lens[number]);
-                let bucket = ((number % BUCKETS) as u64) * GROUPS | group;
+                let bucket = (number % BUCKETS) as u64 * GROUPS + group;
                 let value = if has_values {
-                    let bucket = ((i / 4) as u64) * GROUPS | group;
+                    let bucket = (i / 4) as u64 * GROUPS + group;
                     from.value(bytes, Position { bucket, lane: i as u32 % 4 })
                 } else {
                     0

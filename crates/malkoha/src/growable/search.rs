@@ -35,14 +35,14 @@ vectorized! {
         for (i, bucket) in buckets.into_iter().enumerate() {
             let halves = segment.load(bytes, bucket).halves(codec.width);
             for lane in 0..4 {
-                let word = halves[lane / 2] >> (lane as u32 % 2 * codec.width);
+                let word = halves[lane / 2] >> [0, codec.width][lane % 2];
                 exits.fingerprints[4 * i + lane] = word & (u64::MAX >> (u64::BITS - codec.width));
                 stretches[4 * i + lane] = grid.stretch_in_group(bucket);
             }
         }
-        for i in 0..stretches.len() {
+        for (i, stretch) in stretches.into_iter().enumerate() {
             let mix = Mix::computed(exits.fingerprints[i] >> (codec.width - MIX_BITS));
-            let place = mix.alternate(Grid::place_in_group(stretches[i], mix));
+            let place = mix.alternate(Grid::place_in_group(stretch, mix));
             exits.places[i] = place;
             exits.buckets[i] = grid.bucket_in_group(place, mix);
         }
@@ -76,8 +76,8 @@ impl<W: BucketWord> Segment<'_, W> {
         if exits.free == 0 {
             return false;
         }
-        let number = exits.free.trailing_zeros() as usize;
-        let at = Position { bucket: buckets[number / 4], lane: number as u32 % 4 };
+        let (first, number) = (exits.free.trailing_zeros(), exits.free.trailing_zeros() as usize);
+        let at = Position { bucket: buckets[number / 4], lane: first % LANES };
         let to = exits.buckets[number];
         let free = Position { bucket: to, lane: self.codec.len(self.load(bytes, to)) };
         let moved = Slot {
@@ -94,7 +94,7 @@ impl<W: BucketWord> Segment<'_, W> {
     #[inline(always)]
     pub(super) fn request_exits(&self, bytes: &[u8], buckets: [u64; 2]) {
         let is_full = |bucket| self.fingerprint(bytes, Position { bucket, lane: LANES - 1 }) != 0;
-        if !(is_full(buckets[0]) && is_full(buckets[1])) || !self.form.grid.is_grouped() {
+        if !(self.form.grid.is_grouped() && is_full(buckets[0]) && is_full(buckets[1])) {
             return;
         }
         for bucket in buckets {
