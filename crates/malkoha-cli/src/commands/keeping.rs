@@ -147,6 +147,7 @@ impl<S: Save> Shared<S> {
         }
     }
 
+    #[cfg(unix)]
     fn save(&self) {
         save(self.sink.lock().as_mut());
     }

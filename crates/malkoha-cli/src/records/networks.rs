@@ -92,7 +92,7 @@ fn range(word: &[u8]) -> Option<Range> {
     if let Some(start) = text.strip_suffix(".*").or_else(|| text.strip_suffix('.')) {
         let start = start.trim_end_matches(".*");
         let parts: Vec<u8> =
-            start.split('.').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+            start.split('.').map(|part| part.parse::<u8>().ok()).collect::<Option<Vec<u8>>>()?;
         let bits = 8 * u32::try_from(parts.len()).ok().filter(|parts| (1..4).contains(parts))?;
         let address = parts.iter().fold(0, |all, &part| all << 8 | u32::from(part)) << (32 - bits);
         return network(IpAddr::V4(address.into()), bits);
