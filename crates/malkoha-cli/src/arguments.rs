@@ -21,10 +21,6 @@ pub(crate) struct InputArgs {
     /// Lines end with a NUL byte instead of a newline, in input and output
     #[arg(short = '0', long = "null")]
     null: bool,
-
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 /// How many threads work.

@@ -94,6 +94,25 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
+/// Whether people want results and errors alone.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on, shows no progress and no summaries.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a line about what was done to stderr.
+pub(crate) fn tell_summary(line: &str) {
+    if !is_quiet() {
+        tell(line);
+    }
+}
+
 /// Writes a line to stderr. An error in doing so is ignored: there is nowhere to report it.
 pub(crate) fn tell(line: &str) {
     // At once, so that lines of several processes do not mix.

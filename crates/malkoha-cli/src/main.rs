@@ -21,6 +21,9 @@ use clap::Parser;
 fn main() -> ExitCode {
     match commands::Cli::try_parse() {
         Ok(cli) => {
+            if cli.quiet {
+                failure::be_quiet();
+            }
             let outcome = commands::run(cli.command);
             records::tell();
             outcome.map_or_else(|error| failure::report(&error), failure::code)

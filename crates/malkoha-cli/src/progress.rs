@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::failure::is_quiet;
+
 /// How far the reading of the input has come.
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -17,8 +19,8 @@ impl Progress {
     }
 
     /// A bar for a command that does not print to stdout, shown only when stderr is a terminal.
-    pub(crate) fn new(what: &'static str, total_bytes: Option<u64>, quiet: bool) -> Self {
-        if quiet || !stderr().is_terminal() {
+    pub(crate) fn new(what: &'static str, total_bytes: Option<u64>) -> Self {
+        if is_quiet() || !stderr().is_terminal() {
             return Self::hidden();
         }
         let bar = match total_bytes {
@@ -33,8 +35,8 @@ impl Progress {
     }
 
     /// A bar for a command that prints lines: not on a terminal that shows those lines.
-    pub(crate) fn beside_lines(what: &'static str, total_bytes: Option<u64>, quiet: bool) -> Self {
-        Self::new(what, total_bytes, quiet || stdout().is_terminal())
+    pub(crate) fn beside_lines(what: &'static str, total_bytes: Option<u64>) -> Self {
+        if stdout().is_terminal() { Self::hidden() } else { Self::new(what, total_bytes) }
     }
 
     /// A handle that counts bytes, for another thread.

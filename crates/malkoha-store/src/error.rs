@@ -35,6 +35,9 @@ pub enum Error {
     /// Another process has the store open for writing.
     #[error("the store is in use by another process: close it there, or open it read-only")]
     Locked,
+    /// This process has the store open for writing already.
+    #[error("this process has the store open already: share that one between its threads")]
+    OpenAlready,
     /// The directory may not be written to.
     #[error(
         "'{directory}' may not be written to ({source}): open it read-only, or change its rights"
@@ -49,7 +52,7 @@ pub enum Error {
     #[error("the store was opened read-only")]
     ReadOnly,
     /// There is no store in the directory.
-    #[error("'{0}' is not a store: it has no log files")]
+    #[error("there is no store in '{0}': nothing was written yet, or it is another directory")]
     NoStore(String),
     /// The directory has a part of a store: its backup was interrupted.
     #[error("it is a backup that did not come to its end: make it again, or remove the directory")]
@@ -100,13 +103,13 @@ pub enum Error {
     #[error("the index cannot take another key: {0}")]
     Index(#[from] InsertError),
     /// No table of this name was made.
-    #[error("the store has no table '{0}': 'tables' lists those that it has")]
+    #[error("there is no table '{0}' in the store: 'tables' lists those that it has")]
     NoTable(String),
     /// The table was removed.
     #[error("the table was removed: nothing can be read from it or written to it any more")]
     TableRemoved,
     /// No file of this name was imported.
-    #[error("the store has no file '{0}': 'ls' lists those that it has")]
+    #[error("there is no file '{0}' in the store: 'ls' lists those that it has")]
     NoFile(String),
     /// Another user's value has the key that a file would get.
     #[error(

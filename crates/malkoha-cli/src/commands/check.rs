@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (side, threads) = (places.side(input, keys)?, threads.threads());
     let selecting = Selecting { select, places, lists: None };
     let total = side.inputs.total_bytes();
-    let checking = || Progress::beside_lines("Checking", total, input.quiet);
+    let checking = || Progress::beside_lines("Checking", total);
     if let Some(stored) = StoreKeys::at(filter)? {
         return print_selected(&side, stored, selecting, threads, &checking());
     }

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
     let (hasher, min) = (filter.hasher(), arguments.min);
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
-    let progress = Progress::beside_lines("Counting", inputs.total_bytes(), arguments.input.quiet);
+    let progress = Progress::beside_lines("Counting", inputs.total_bytes());
     let separator = inputs.separator();
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {

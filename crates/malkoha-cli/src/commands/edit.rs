@@ -12,7 +12,7 @@ use serde_json::json;
 use super::items::{Reduced, Reducing, reducing, sort};
 use super::keeping::{KeepArgs, Kept, Save, Saving};
 use crate::arguments::{InputArgs, NowArgs, ThreadArgs};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
 use crate::output::print_record;
@@ -241,7 +241,7 @@ impl EditArgs {
         if side.inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
-        let progress = Progress::new("Reading", side.inputs.total_bytes(), self.input.quiet);
+        let progress = Progress::new("Reading", side.inputs.total_bytes());
         let how = Reducing { hasher: editing.filter.hasher(), value_bits, copies: editing.copies };
         let (inputs, work) = reducing(&side, how);
         let kept = Kept::new(editing, &self.keep)?;
@@ -262,16 +262,14 @@ impl EditArgs {
         if self.json {
             return print_record(&json!({ "lines": lines, done: count, "keys": keys }));
         }
-        if !self.input.quiet {
-            tell(&format!(
-                "{}: {done} {} of {} {}, holds {}",
-                self.filter.display(),
-                HumanCount(count),
-                HumanCount(lines),
-                C::ITEMS,
-                HumanCount(keys),
-            ));
-        }
+        tell_summary(&format!(
+            "{}: {done} {} of {} {}, holds {}",
+            self.filter.display(),
+            HumanCount(count),
+            HumanCount(lines),
+            C::ITEMS,
+            HumanCount(keys),
+        ));
         Ok(())
     }
 }

@@ -74,8 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { all, json, .. } = *arguments;
     let hasher = filter.hasher();
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
-    let progress =
-        Progress::beside_lines("Looking up", inputs.total_bytes(), arguments.input.quiet);
+    let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {

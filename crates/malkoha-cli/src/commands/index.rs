@@ -7,7 +7,7 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
 
 use crate::arguments::ThreadArgs;
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::input::is_stdin;
 use crate::output::{Overwrite, replace_with};
 use crate::progress::Progress;
@@ -51,10 +51,6 @@ pub(crate) struct Arguments {
     #[arg(short = '0', long = "null")]
     null: bool,
 
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    quiet: bool,
-
     #[command(flatten)]
     threads: ThreadArgs,
 
@@ -70,19 +66,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             bail!("an index is kept beside a file: name it");
         }
         let keeping = Keeping::of(list, &keys, arguments.threads.threads(), |bytes| {
-            Progress::new("Indexing", Some(bytes), arguments.quiet)
+            Progress::new("Indexing", Some(bytes))
         })?;
         let map = keeping.map()?;
         let index = place_of_index(list);
         replace_with(&index, Overwrite::Only(is_index), &|out| keeping.write(out))?;
-        if !arguments.quiet {
-            tell(&format!(
-                "{}: {} distinct lines in {}",
-                index.display(),
-                HumanCount(map.len()),
-                HumanBytes(map.size_in_bytes()),
-            ));
-        }
+        tell_summary(&format!(
+            "{}: {} distinct lines in {}",
+            index.display(),
+            HumanCount(map.len()),
+            HumanBytes(map.size_in_bytes()),
+        ));
     }
     Ok(Outcome::Found)
 }

@@ -46,6 +46,10 @@ message on stderr.";
 #[command(name = "malkoha", version, about = ABOUT, after_help = AFTER_HELP)]
 #[command(max_term_width = 80)]
 pub(crate) struct Cli {
+    /// Show no progress bar and no summary
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

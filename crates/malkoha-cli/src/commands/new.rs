@@ -12,7 +12,7 @@ use super::first::New;
 use super::keeping::{KeepArgs, Kept, Save, Saving};
 use super::window::WindowArgs;
 use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Block, Side, name};
 use crate::output::{LineWriter, Overwrite, replace};
@@ -125,15 +125,13 @@ impl Arguments {
     }
 
     fn summarise(&self, added: u64, lines: u64, held: u64) {
-        if !self.input.quiet {
-            tell(&format!(
-                "{}: {} of {} lines were new, holds {}",
-                self.filter.display(),
-                HumanCount(added),
-                HumanCount(lines),
-                HumanCount(held),
-            ));
-        }
+        tell_summary(&format!(
+            "{}: {} of {} lines were new, holds {}",
+            self.filter.display(),
+            HumanCount(added),
+            HumanCount(lines),
+            HumanCount(held),
+        ));
     }
 
     /// The same for a filter whose lines expire.
@@ -154,7 +152,7 @@ impl Arguments {
             );
         }
         let total = side.inputs.total_bytes();
-        let progress = Progress::beside_lines("Reading", total, self.input.quiet);
+        let progress = Progress::beside_lines("Reading", total);
         let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
         let (keys, threads) = (&self.keys, self.threads.threads());
         let window = &self.window;
@@ -179,7 +177,7 @@ impl Arguments {
         let hasher = filter.hasher();
         let side = self.side()?;
         let total = side.inputs.total_bytes();
-        let progress = Progress::beside_lines("Reading", total, self.input.quiet);
+        let progress = Progress::beside_lines("Reading", total);
         let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
         let saving = Saving::to(&self.filter);
         let failed = saving.state();

@@ -154,12 +154,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         strict: arguments.keys.strict,
         hasher: seed.hasher(),
         threads,
-        quiet: input.quiet,
     };
     let matcher = lists.matcher(&mut side)?;
     let lists = with_origins.then_some(lists.paths);
     let total = side.inputs.total_bytes();
-    let screening = Progress::beside_lines("Screening", total, input.quiet);
+    let screening = Progress::beside_lines("Screening", total);
     let selecting = Selecting { select, places, lists };
     print_selected(&side, matcher, selecting, threads, &screening)
 }

@@ -52,10 +52,6 @@ pub(super) struct LinesArgs {
     #[arg(short = '0', long = "null")]
     null: bool,
 
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    pub(super) quiet: bool,
-
     #[command(flatten)]
     threads: ThreadArgs,
 
@@ -121,7 +117,7 @@ impl LinesArgs {
             rest.iter().map(|file| side(std::slice::from_ref(file), &list_keys, true)).collect();
         let first = side(first, &keys, false);
         let mut out = LineWriter::stdout(separator, false)?;
-        let progress = Progress::beside_lines("Reading", None, self.quiet);
+        let progress = Progress::beside_lines("Reading", None);
         let (mut printed, threads) = (0_u64, self.threads.threads());
         operate(operation, &first, &others, threads, &progress, |line, is_header| {
             printed += u64::from(!is_header);

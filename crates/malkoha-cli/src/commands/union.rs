@@ -12,7 +12,7 @@ use malkoha::{
 use serde_json::json;
 
 use super::sets::LinesArgs;
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, lock};
 use crate::input::{is_same, name};
 use crate::output::{Overwrite, print_record, refuse_both, replace};
@@ -169,17 +169,15 @@ impl Arguments {
                 "table_bytes": united.size_in_bytes(),
             }));
         }
-        if !self.lines.quiet {
-            tell(&format!(
-                "{}: {} {} of {} filters in {}, fpr {:.2e}",
-                output.display(),
-                HumanCount(united.len()),
-                C::ITEMS,
-                HumanCount(self.lines.files.len() as u64),
-                HumanBytes(united.size_in_bytes()),
-                united.expected_fpr(),
-            ));
-        }
+        tell_summary(&format!(
+            "{}: {} {} of {} filters in {}, fpr {:.2e}",
+            output.display(),
+            HumanCount(united.len()),
+            C::ITEMS,
+            HumanCount(self.lines.files.len() as u64),
+            HumanBytes(united.size_in_bytes()),
+            united.expected_fpr(),
+        ));
         Ok(())
     }
 }

@@ -39,7 +39,6 @@ pub(crate) struct Lists<'a> {
     pub(crate) strict: bool,
     pub(crate) hasher: KeyHasher,
     pub(crate) threads: usize,
-    pub(crate) quiet: bool,
 }
 
 /// Input from a pipe is read before the list, to see whether it is the smaller one, if the list has
@@ -76,7 +75,7 @@ impl Lists<'_> {
         let texts = Texts::open(&side)?;
         parts.push(match self.how {
             How::Lines => {
-                let indexing = Progress::new("Indexing", Some(texts.len()), self.quiet);
+                let indexing = Progress::new("Indexing", Some(texts.len()));
                 let exact = Exact::build(texts, self.hasher, self.threads, &indexing)?;
                 Box::new(self.numbered(exact, rest))
             }
@@ -161,7 +160,7 @@ impl Lists<'_> {
         let Some(texts) = smaller_than(&lists.inputs, input)? else { return Ok(None) };
         // Appended lines are in no index.
         input.inputs = input.inputs.clone().up_to(texts.lengths());
-        let progress = Progress::new("Reading", bytes, self.quiet);
+        let progress = Progress::new("Reading", bytes);
         let marked = Marked::of(texts, lists, self.hasher, self.threads, &progress)?;
         Ok(Some(marked))
     }

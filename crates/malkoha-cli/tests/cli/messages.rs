@@ -57,6 +57,31 @@ fn a_version_of_the_future() {
     );
 }
 
+/// Each of these, without the option, says what it did.
+#[test]
+fn all_commands_can_be_quiet() {
+    let dir = Dir::with("a", "x\n").and("b", "y\n");
+    for command in [
+        "build -o f.mlk a",
+        "add f.mlk b",
+        "remove f.mlk b",
+        "union -o g.mlk f.mlk f.mlk",
+        "index a",
+        "store import s a",
+        "store gc s",
+        "store compact s",
+        "store verify s",
+        "store repair s",
+    ] {
+        let runs =
+            [String::new(), " -q".to_owned()].map(|option| dir.run(&format!("{command}{option}")));
+        assert!(!runs[0].stderr.is_empty(), "{command}");
+        assert!(runs[1].stderr.is_empty(), "{command}: {}", runs[1].stderr);
+    }
+    dir.pipe("k\tv\n", "store load -q s").prints("");
+    dir.run("-q new n.mlk a").prints("x\n");
+}
+
 #[test]
 fn options_that_do_not_exist_or_do_not_fit() {
     let dir = Dir::with("a", "x\n");

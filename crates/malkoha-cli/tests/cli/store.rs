@@ -33,8 +33,9 @@ fn puts_depend_on_what_a_key_has() {
     let run = dir.run("store put s koel Cuculus --if-value Eudynamys");
     assert_eq!((run.code, dir.names().len()), (Some(2), 0), "{}", run.stderr);
     dir.run("store put s koel Eudynamys --if-absent").prints("");
-    dir.run("store put s koel Cuculus --table birds --if-value Eudynamys")
-        .complains("store 's': the store has no table 'birds': 'tables' lists those that it has");
+    dir.run("store put s koel Cuculus --table birds --if-value Eudynamys").complains(
+        "store 's': there is no table 'birds' in the store: 'tables' lists those that it has",
+    );
     dir.run("store tables s").finds_nothing();
     dir.run("store put s koel Cuculus --if-value Cuculus").finds_nothing();
     dir.run("store put s koel Cuculus --if-absent").finds_nothing();
@@ -93,7 +94,8 @@ fn tables_are_apart() {
     dir.run("store tables s --remove hosts").prints("");
     dir.run("store tables s --remove hosts").finds_nothing();
     dir.run("store tables s --json").prints("{\"tables\":[\"birds\"]}\n");
-    let none = "store 's': the store has no table 'hosts': 'tables' lists those that it has";
+    let none =
+        "store 's': there is no table 'hosts' in the store: 'tables' lists those that it has";
     for command in ["get s koel", "del s koel", "scan s", "scan s --prefix k"] {
         dir.run(&format!("store {command} --table hosts")).complains(none);
     }
@@ -157,7 +159,7 @@ fn files_are_restored_byte_for_byte() {
     dir.run("store rm s a").prints("");
     dir.run("store gc s").succeeds();
     dir.run("store export s a")
-        .complains("store 's': the store has no file 'a': 'ls' lists those that it has");
+        .complains("store 's': there is no file 'a' in the store: 'ls' lists those that it has");
     assert_eq!(
         dir.run("store ls s").stdout,
         b"af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262            0 b\n"
@@ -166,13 +168,15 @@ fn files_are_restored_byte_for_byte() {
     dir.run("store export fixed a").prints(dir.read("a"));
 }
 
+const NO_STORE: &str =
+    "there is no store in 'none': nothing was written yet, or it is another directory";
+
 #[test]
 fn what_is_wrong_is_told() {
     let dir = Dir::with("file", "x");
-    dir.run("store get none k")
-        .complains("store 'none': 'none' is not a store: it has no log files");
-    dir.run("store del none k")
-        .complains("store 'none': 'none' is not a store: it has no log files");
+    for command in ["get none k", "del none k"] {
+        dir.run(&format!("store {command}")).complains(NO_STORE);
+    }
     dir.run("store put s k v").prints("");
     let mut bytes = dir.read("s/000000000001.log");
     bytes[80] ^= 1;

@@ -273,7 +273,7 @@ fn a_directory_is_all_below_it() {
     dir.run("store export s a/b")
         .complains("'a/b' is not one file: name a directory to restore into with --into");
     dir.run("store export s a/x --into x")
-        .complains("store 's': the store has no file 'a/x': 'ls' lists those that it has");
+        .complains("store 's': there is no file 'a/x' in the store: 'ls' lists those that it has");
     dir.run("store rm s a/b/").prints("");
     assert_eq!(listed(&dir, "s"), ["a/b-", "a/c", "d"]);
     for all in [".", "/", "a/.."] {

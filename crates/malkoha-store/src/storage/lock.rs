@@ -8,11 +8,11 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::process;
 
 use rustix::fs::OFlags;
 
 use super::file::is_shared;
+use super::held::{Held, Identity};
 use super::os::OsStorage;
 use super::positional::{read_at, write_all_at};
 use super::{LOCK, Storage};
@@ -22,13 +22,13 @@ use super::{LOCK, Storage};
 pub struct Lock {
     file: File,
     directory: File,
-    process: u32,
+    held: Held,
 }
 
 impl Lock {
     /// Whether this process was forked by the one that has the right.
     pub(crate) fn is_inherited(&self) -> bool {
-        self.process != process::id()
+        self.held.is_inherited()
     }
 }
 
@@ -44,7 +44,7 @@ impl Drop for Lock {
 }
 
 impl OsStorage {
-    /// The right to write: `None` if another process has it.
+    /// The right to write: `None` if somebody has it.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let open = || self.open_at(LOCK, OFlags::RDWR | OFlags::CREATE);
         let directory = self.reopen()?;
@@ -68,8 +68,19 @@ impl OsStorage {
         }
         // If there is no room for that, a copy by hard links waits until this ends.
         let _ = sign(&file, &number);
-        Ok(Some(Lock { file, directory, process: process::id() }))
+        let held = Held::new(identity(&directory)?);
+        Ok(Some(Lock { file, directory, held }))
     }
+
+    /// Whether it is this process that has the right.
+    pub(crate) fn is_held_here(&self) -> io::Result<bool> {
+        Ok(Held::is_here(&identity(&self.reopen()?)?))
+    }
+}
+
+fn identity(directory: &File) -> io::Result<Identity> {
+    let metadata = directory.metadata()?;
+    Ok(Identity([metadata.dev(), metadata.ino()]))
 }
 
 /// Whether nobody else has it.

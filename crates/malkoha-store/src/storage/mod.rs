@@ -2,6 +2,7 @@
 
 mod directory;
 mod file;
+mod held;
 #[cfg(unix)]
 mod lock;
 mod mapping;

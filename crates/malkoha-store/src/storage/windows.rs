@@ -14,6 +14,7 @@ use windows_sys::Win32::Storage::FileSystem::GetDiskFreeSpaceExW;
 
 use super::directory::{copy, sync_directory};
 use super::file::{OsFile, Writing};
+use super::held::{Held, Identity};
 use super::{LOCK, Room, Storage, StorageFile};
 
 /// A directory of the operating system.
@@ -27,12 +28,13 @@ pub struct OsStorage {
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
+    held: Held,
 }
 
 impl Lock {
     /// Whether this process was forked by the one that has the right: there is no forking here.
-    pub(crate) const fn is_inherited(&self) -> bool {
-        false
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.held.is_inherited()
     }
 }
 
@@ -55,16 +57,25 @@ impl OsStorage {
         self
     }
 
-    /// The right to write: `None` if another process has it.
+    /// The right to write: `None` if somebody has it.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = options.open(self.path.join(LOCK))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => Ok(Some(Lock { _file: file, held: Held::new(self.identity()?) })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// Whether it is this process that has the right.
+    pub(crate) fn is_held_here(&self) -> io::Result<bool> {
+        Ok(Held::is_here(&self.identity()?))
+    }
+
+    fn identity(&self) -> io::Result<Identity> {
+        fs::canonicalize(&self.path).map(Identity)
     }
 
     fn file(&self, file: File, writable: bool) -> Box<OsFile> {

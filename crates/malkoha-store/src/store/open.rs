@@ -25,8 +25,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If another process has it open, a file is damaged or of another version, or the system
-    /// refuses.
+    /// If another process or this one has it open, a file is damaged or of another version, or the
+    /// system refuses.
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         options.check()?;
         let (storage, lock) = locked(path.as_ref(), options.create)?;
@@ -83,7 +83,9 @@ impl Store {
         options: &Options,
     ) -> Result<Self> {
         options.check()?;
-        let recovered = match recover(&*storage, OnDamage::Refuse)? {
+        let found = recover(&*storage, OnDamage::Refuse)?;
+        let is_new = found.is_none();
+        let recovered = match found {
             Some(recovered) => recovered,
             None if options.create => empty(options)?,
             None => return Err(Error::NoStore(".".to_owned())),
@@ -91,6 +93,13 @@ impl Store {
         let tables = Tables::read(&recovered)?;
         let inner = Arc::new(writable(storage, lock, options, recovered, tables)?);
         inner.end_interrupted()?;
+        if is_new {
+            // Readers find an empty store before the first write. A full device refuses writes.
+            match inner.checkpoint(&mut inner.maintenance()) {
+                Err(Error::NoSpace { .. }) => {}
+                done => done?,
+            }
+        }
         let background = options.background.then(|| Background::start(&inner)).transpose()?;
         Ok(Self { inner, background })
     }
@@ -165,7 +174,11 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
         return Err(Error::NoStore(name()));
     }
     let lock = storage.lock().map_err(Error::not_writable("lock", name()))?;
-    Ok((storage, lock.ok_or(Error::Locked)?))
+    match lock {
+        Some(lock) => Ok((storage, lock)),
+        None if storage.is_held_here().is_ok_and(|held| held) => Err(Error::OpenAlready),
+        None => Err(Error::Locked),
+    }
 }
 
 /// The directory at `path`, which may be that of a store.

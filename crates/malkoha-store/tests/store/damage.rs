@@ -217,7 +217,7 @@ fn a_copy_by_links_of_a_store_in_use_is_not_in_use() {
     let store = dir.open();
     let copy = Dir::new();
     each_file(dir.path(), copy.path(), fs::hard_link);
-    let in_use = |dir: &Dir| matches!(Store::open(dir.path(), &options()), Err(Error::Locked));
+    let in_use = |dir: &Dir| matches!(Store::open(dir.path(), &options()), Err(Error::OpenAlready));
     assert!(in_use(&dir));
     let copied = copy.open();
     assert!(in_use(&dir) && in_use(&copy));

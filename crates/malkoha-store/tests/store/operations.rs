@@ -208,9 +208,11 @@ fn a_backup_is_a_store_of_its_own() {
 fn one_process_writes_and_others_read() {
     let dir = Dir::new();
     let store = dir.open();
+    // Before the first write the store is there, and empty.
+    assert_holds(&Store::open_read_only(dir.path()).unwrap(), &Contents::new());
     store.put(b"a", b"1").unwrap();
     let refused = Store::open(dir.path(), &options()).err().unwrap();
-    assert!(matches!(refused, Error::Locked), "{refused}");
+    assert!(matches!(refused, Error::OpenAlready), "{refused}");
     let reader = Store::open_read_only(dir.path()).unwrap();
     assert_eq!(reader.get(b"a").unwrap().unwrap(), b"1");
     assert!(matches!(reader.put(b"b", b""), Err(Error::ReadOnly)));

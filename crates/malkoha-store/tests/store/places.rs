@@ -31,7 +31,7 @@ fn a_store_that_is_moved_while_it_is_open_stays_the_same() {
     let mut others = Contents::new();
     fill(&moved, &mut expected, 1);
     fill(&other, &mut others, 2);
-    assert!(matches!(Store::open(&now, &options()), Err(Error::Locked)));
+    assert!(matches!(Store::open(&now, &options()), Err(Error::OpenAlready)));
     moved.backup(dir.path().join("copy")).unwrap();
     for (store, path, expected) in [(moved, now, &expected), (other, before, &others)] {
         assert_holds(&store, expected);
@@ -78,7 +78,7 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     assert!(matches!(opened.err(), Some(Error::Locked)));
     drop(elsewhere);
     assert_holds(&Store::open(&original, &options()).unwrap(), &expected);
-    assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::Locked)));
+    assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::OpenAlready)));
 }
 
 /// With `LOCK` as a link in a store of another user, opening wrote the inode number of the directory

@@ -14,7 +14,7 @@ use serde_json::json;
 use self::fill::Built;
 use super::items::{Items, Reducing};
 use crate::arguments::{self, InputArgs, ThreadArgs};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
 use crate::output::print_record;
@@ -200,7 +200,7 @@ where
     // Impossible options fail before the input is read.
     Filter::<T, C>::plan(arguments, hasher)?;
 
-    let progress = Progress::new("Reading", side.inputs.total_bytes(), arguments.input.quiet);
+    let progress = Progress::new("Reading", side.inputs.total_bytes());
     let how = Reducing {
         hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
@@ -271,21 +271,19 @@ fn summarise<T: Table, C: Lines>(
         }
         return print_record(&record);
     }
-    if !arguments.input.quiet {
-        let values = if arguments.values {
-            format!(", values of up to {value_bits} bits")
-        } else {
-            String::new()
-        };
-        tell(&format!(
-            "{}: {} of {} {} in {}, fpr {:.2e}{values}",
-            arguments.output.display(),
-            HumanCount(filter.len()),
-            HumanCount(lines),
-            C::ITEMS,
-            HumanBytes(filter.size_in_bytes()),
-            filter.expected_fpr(),
-        ));
-    }
+    let values = if arguments.values {
+        format!(", values of up to {value_bits} bits")
+    } else {
+        String::new()
+    };
+    tell_summary(&format!(
+        "{}: {} of {} {} in {}, fpr {:.2e}{values}",
+        arguments.output.display(),
+        HumanCount(filter.len()),
+        HumanCount(lines),
+        C::ITEMS,
+        HumanBytes(filter.size_in_bytes()),
+        filter.expected_fpr(),
+    ));
     Ok(())
 }

@@ -30,7 +30,7 @@ impl Arguments {
     pub(super) fn run(&self) -> Result<Outcome> {
         let mut filter = self.place.open(self.shards, 0)?;
         let total = self.input.inputs().total_bytes();
-        let progress = Progress::beside_lines("Checking", total, self.input.quiet);
+        let progress = Progress::beside_lines("Checking", total);
         let mut selection = Selection::new(self.input.separator(), &self.select)?;
         let mut found = Vec::new();
         let prompt = self.select.print.line_buffered;

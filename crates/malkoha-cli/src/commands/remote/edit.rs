@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Place, Writing, for_each_batch};
 use crate::arguments::{InputArgs, count};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell_summary};
 use crate::output::print_record;
 use crate::progress::Progress;
 use crate::remote::{Changes, Shape, Shards};
@@ -135,8 +135,7 @@ impl Edit {
         done: &str,
         mut work: impl FnMut(&[&[u8]]) -> Result<Changes>,
     ) -> Result<Changes> {
-        let progress =
-            Progress::new("Sending", self.input.inputs().total_bytes(), self.input.quiet);
+        let progress = Progress::new("Sending", self.input.inputs().total_bytes());
         let (mut all, mut lines) = (Changes::default(), 0);
         let outcome = for_each_batch(&self.input, false, &progress, |batch| {
             let changes = work(batch)?;
@@ -186,14 +185,12 @@ impl Edit {
                 "unconfirmed": unconfirmed, "missing": missing,
             }));
         }
-        if !self.input.quiet {
-            let resent = match resent {
-                0 => String::new(),
-                resent => format!(", {} of them sent twice", HumanCount(resent)),
-            };
-            let (name, count, lines) = (&self.place.key, HumanCount(count), HumanCount(lines));
-            tell(&format!("{name}: {done} {count} of {lines} lines{resent}"));
-        }
+        let resent = match resent {
+            0 => String::new(),
+            resent => format!(", {} of them sent twice", HumanCount(resent)),
+        };
+        let (name, count, lines) = (&self.place.key, HumanCount(count), HumanCount(lines));
+        tell_summary(&format!("{name}: {done} {count} of {lines} lines{resent}"));
         Ok(())
     }
 }

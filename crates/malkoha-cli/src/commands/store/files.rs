@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Place;
 use super::bytes::escaped;
 use super::names::{name_of, select};
-use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::failure::{CANNOT_WRITE, Outcome, tell_summary};
 use crate::output::print_record;
 use crate::output::{LineWriter, field, with_fields};
 
@@ -154,7 +154,7 @@ impl Gc {
             print_record(&json!({ "chunks": collected.chunks, "bytes": collected.bytes }))?;
         } else {
             let bytes = HumanBytes(collected.bytes);
-            tell(&format!("{} chunks of {bytes} removed", collected.chunks));
+            tell_summary(&format!("{} chunks of {bytes} removed", collected.chunks));
         }
         Ok(Outcome::found_if(collected.chunks > 0))
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::names::is_cut;
 use super::tree::{Found, Tree, cannot_open};
 use super::{Packing, Place};
-use crate::failure::{Outcome, tell, warn};
+use crate::failure::{Outcome, tell_summary, warn};
 use crate::output::print_record;
 use crate::progress::Progress;
 
@@ -42,10 +42,6 @@ pub(super) struct Import {
     /// Print the result as a JSON record
     #[arg(long)]
     json: bool,
-
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 const AFTER_IMPORT: &str = "\
@@ -81,8 +77,8 @@ impl Import {
         for path in &self.files {
             tree.add_named(path)?;
         }
-        if !self.quiet && self.files.iter().any(|path| is_cut(path)) {
-            tell("malkoha: names in the store are without a leading '/' and without '..'");
+        if self.files.iter().any(|path| is_cut(path)) {
+            tell_summary("malkoha: names in the store are without a leading '/' and without '..'");
         }
         let store = self.place.packing(self.packing, true)?;
         let sums = self.store(Library::new(&store), &mut tree)?;
@@ -96,7 +92,7 @@ impl Import {
         let chunking = self.fixed.map_or_else(Chunking::default, Chunking::Fixed);
         let digest = if self.sha256 { Digest::Sha256 } else { Digest::Blake3 };
         let total = tree.found.iter().map(|found| found.bytes).sum();
-        let progress = Progress::new("Importing", Some(total), self.quiet);
+        let progress = Progress::new("Importing", Some(total));
         let mut sums = Sums::default();
         for Found { path, name, kind, metadata, .. } in &tree.found {
             match kind {
@@ -139,13 +135,11 @@ impl Import {
                 "skipped": tree.skipped, "failed": tree.failed,
             }));
         }
-        if !self.quiet {
-            let (bytes, new) = (HumanBytes(bytes), HumanBytes(new_bytes));
-            tell(&format!(
-                "{files} files of {bytes} in {chunks} chunks, {new} of them new; \
-                 {directories} directories, {links} links"
-            ));
-        }
+        let (bytes, new) = (HumanBytes(bytes), HumanBytes(new_bytes));
+        tell_summary(&format!(
+            "{files} files of {bytes} in {chunks} chunks, {new} of them new; \
+             {directories} directories, {links} links"
+        ));
         Ok(())
     }
 }

@@ -216,7 +216,7 @@ impl Place {
     }
 
     fn reading(&self) -> Result<Store> {
-        Store::open_read_only(&self.store).with_context(|| self.context())
+        self.named(Store::open_read_only(&self.store))
     }
 
     /// The same for what shows all that can be read of a damaged store.
@@ -233,9 +233,12 @@ impl Place {
         format!("store '{}'", self.store.display())
     }
 
-    /// Adds the store's name to an error.
+    /// Adds the store's name to an error that has no name of it.
     fn named<T>(&self, result: malkoha_store::Result<T>) -> Result<T> {
-        result.with_context(|| self.context())
+        match result {
+            Err(error @ Error::NoStore(_)) => Err(error.into()),
+            result => result.with_context(|| self.context()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::bytes::escaped;
 use super::{Place, print_line};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell, tell_summary};
 use crate::output::print_record;
 use crate::output::{field, with_fields};
 
@@ -136,7 +136,7 @@ impl Compact {
         if self.json {
             print_record(&json!({ "log_bytes_before": before, "log_bytes": after }))?;
         } else {
-            tell(&format!("{} before, {} now", HumanBytes(before), HumanBytes(after)));
+            tell_summary(&format!("{} before, {} now", HumanBytes(before), HumanBytes(after)));
         }
         Ok(Outcome::Found)
     }
@@ -173,7 +173,7 @@ impl Verify {
             bail!("{}: {first}{more}", self.place.context());
         }
         if !self.json {
-            tell(&format!("{records} records, {live} of them live: all whole"));
+            tell_summary(&format!("{records} records, {live} of them live: all whole"));
             if let Some(Cut { file, offset, bytes, .. }) = unfinished {
                 tell(&format!(
                     "the last {bytes} bytes of '{file}', from byte {offset} on, are of a write that \
@@ -285,7 +285,7 @@ impl Repair {
         for name in &repair.set_aside {
             tell(&format!("set aside: {name}"));
         }
-        tell(&format!("{} keys", HumanCount(repair.keys)));
+        tell_summary(&format!("{} keys", HumanCount(repair.keys)));
         if !repair.skipped.is_empty() {
             tell(
                 "a key whose latest record was lost has its earlier value again, if there was one, even \

@@ -143,7 +143,7 @@ struct Stats {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let side = arguments.input.side(&arguments.keys)?;
     let total = side.inputs.total_bytes();
-    let progress = Progress::beside_lines("Reading", total, arguments.input.quiet);
+    let progress = Progress::beside_lines("Reading", total);
     let stats = if let Some(within) = arguments.window.within {
         within::run(arguments, within, &side, &progress)?
     } else if arguments.approximate {
