@@ -66,7 +66,7 @@ section "What is new since the last time" \
     'malkoha diff tuesday.txt monday.txt'
 
 section "A large list in a small file" \
-    'malkoha build -o popular.mlk popular.txt' \
+    'malkoha build --fixed -o popular.mlk popular.txt' \
     'malkoha check -c popular.mlk popular.txt' \
     'malkoha check -v popular.mlk monday.txt' \
     'malkoha info popular.mlk | head -4' \

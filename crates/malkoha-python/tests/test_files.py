@@ -21,7 +21,7 @@ def test_the_command_reads_what_python_wrote(command, make, kind, tmp_path):
     assert found.decode().split("\n")[:-1] == ["wren", "ünïcode", "", "koel"]
 
 
-@pytest.mark.parametrize("options", [[], ["--growable"], ["--random-seed"]])
+@pytest.mark.parametrize("options", [[], ["--fixed"], ["--random-seed"]])
 def test_python_reads_what_the_command_wrote(command, tmp_path, options):
     lines = "".join(f"line {i}\n" for i in range(1000)).encode()
     command("build", "-q", *options, "--fpr", "1e-6", "-o", tmp_path / "seen.mlk", stdin=lines)
@@ -143,7 +143,7 @@ def test_damage_is_told(make, kind):
 
 def test_unions_of_fixed_size_with_the_command_name_its_layout(command, tmp_path):
     path, capacity = tmp_path / "built.mlk", ["--capacity", 1000]
-    command("build", "-q", "--fpr", 0.001, *capacity, "-o", path, stdin=b"koel\n")
+    command("build", "-q", "--fixed", "--fpr", 0.001, *capacity, "-o", path, stdin=b"koel\n")
     built = CuckooFilter.load(path)
     ours = CuckooFilter(1000, 0.001, growable=False, layout="gap-windows")
     ours.add("wren")

@@ -55,7 +55,7 @@ def test_a_filter_of_the_server_and_one_of_the_command(client, command, tmp_path
     seen = CuckooFilter.from_bytes(client.execute_command("CF.DUMP", "f"))
     assert seen.contains_many([f"item {n}" for n in range(KEYS)]).all() and seen.count("twice") == 2
     lines = "".join(f"item {n}\n" for n in range(KEYS)).encode()
-    command("build", "-q", "--growable", "--fpr", "1e-8", "-o", tmp_path / "built.mlk", stdin=lines)
+    command("build", "-q", "--fpr", "1e-8", "-o", tmp_path / "built.mlk", stdin=lines)
     built = CuckooFilter.load(tmp_path / "built.mlk")
     built.add_many(["twice", "twice", "later"])
     client.execute_command("CF.LOAD", "g", built.to_bytes())

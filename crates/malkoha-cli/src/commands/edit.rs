@@ -31,8 +31,8 @@ If lines expire, a line that is already in the filter keeps its age, or with
 
 The filter is saved at the end, every ten seconds (--save-every), and before a
 signal (INT, TERM or HUP) ends the command. If it has no room for all lines, it
-is left as it was saved last. 'malkoha build --capacity' makes a larger filter,
-and 'malkoha build --growable' one that grows.
+is left as it was saved last. 'malkoha build' makes a filter that grows, and
+with --fixed and --capacity a larger one.
 
 If the filter is a map, made by 'malkoha build --values', add lines of a key, a
 tab and a decimal number. A key keeps its old values: remove those that the new

@@ -130,7 +130,7 @@ fn difference(kinds: [FileKind; 2]) -> &'static str {
     if expires[0] != expires[1] {
         "lines of one expire and of the other do not"
     } else if a == b {
-        "one grows and the other does not: build both with --growable, or neither"
+        "one grows and the other does not: build both without --fixed"
     } else {
         "one holds a map and the other does not"
     }

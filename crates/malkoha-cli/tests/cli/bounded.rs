@@ -8,7 +8,7 @@ use crate::harness::Dir;
 fn building_and_adding_are_bounded_by_the_filter() {
     let dir = Dir::new();
     let build = "$MALKOHA build -q --json --threads 2 -o f.mlk";
-    for options in ["", "--growable --copies --capacity 10"] {
+    for options in ["--fixed", "--copies --capacity 10"] {
         // Bytes that it may write to, in KiB; stacks of threads among them.
         let run = dir.shell(&format!("ulimit -d 34000; seq 1 2200000 | {build} {options}"));
         assert_eq!(run.succeeds().json()["lines"], 2_200_000, "{options}");

@@ -8,7 +8,7 @@ const BUILT: &str = "a\nb\nc\n";
 
 fn built() -> Dir {
     let dir = Dir::with("lines", BUILT);
-    dir.run("build -q -o f.mlk lines").prints("");
+    dir.run("build -q --fixed -o f.mlk lines").prints("");
     dir
 }
 
@@ -53,7 +53,7 @@ fn equal_lines_give_equal_files_whatever_their_order() {
 #[test]
 fn files_that_are_built_alike_unite() {
     let dir = Dir::with("a", "a\n").and("b", "b\n");
-    for kind in ["", "--growable", "--values --growable"] {
+    for kind in ["--fixed", "", "--values"] {
         let lines =
             if kind.starts_with("--values") { ("a\t1\n", "b\t2\n") } else { ("a\n", "b\n") };
         let build = format!("build -q {kind} --capacity 100");
@@ -78,7 +78,7 @@ fn files_that_are_built_alike_unite() {
 #[test]
 fn the_filter_can_be_had_on_standard_output() {
     let dir = built();
-    let run = dir.run("build -q -o - lines").succeeds();
+    let run = dir.run("build -q --fixed -o - lines").succeeds();
     assert!(run.stdout == dir.read("f.mlk"));
 }
 

@@ -15,8 +15,8 @@ fn numbers(range: std::ops::Range<u32>) -> String {
 fn of_every_kind() -> Dir {
     let lines = "a\nb\nb\nc\nc\nc\n";
     let dir = Dir::with("lines", lines);
-    dir.run("build -q --copies -o set.mlk lines").prints("");
-    dir.run("build -q --copies --growable -o growable-set.mlk lines").prints("");
+    dir.run("build -q --fixed --copies -o set.mlk lines").prints("");
+    dir.run("build -q --copies -o growable-set.mlk lines").prints("");
     let mut map = CuckooMap::with_capacity(10, 0.001, 20).unwrap();
     let mut growable = GrowableCuckooMap::with_capacity(10, 0.001, 20).unwrap();
     let shared_set = GrowableConcurrentCuckooFilter::with_capacity(10, 0.001).unwrap();
@@ -132,7 +132,7 @@ fn damage_is_told_in_one_line() {
 #[test]
 fn a_growable_filter_grows_when_lines_are_added() {
     let dir = Dir::with("lines", numbers(0..100));
-    dir.run("build -q --growable --growth 1000 --fpr 0.01 -o f.mlk lines").prints("");
+    dir.run("build -q --growth 1000 --fpr 0.01 -o f.mlk lines").prints("");
     for start in [100, 5_000, 40_000] {
         dir.write("more", numbers(start..start * 8));
         dir.run("add -q f.mlk more").prints("");
@@ -151,9 +151,9 @@ fn a_growable_filter_grows_when_lines_are_added() {
 #[test]
 fn a_growable_filter_holds_more_than_its_capacity() {
     let dir = Dir::with("lines", numbers(0..20_000));
-    let run = dir.run("build --growable --capacity 10 --json -o f.mlk lines").succeeds();
+    let run = dir.run("build --capacity 10 --json -o f.mlk lines").succeeds();
     assert_eq!((&run.json()["keys"], &run.json()["capacity"]), (&json!(20_000), &json!(10)));
-    dir.run("build -q --growable --capacity 10 -o - lines").prints(dir.read("f.mlk"));
+    dir.run("build -q --capacity 10 -o - lines").prints(dir.read("f.mlk"));
     dir.run("remove -q f.mlk lines").prints("");
     let info = dir.run("info --json f.mlk").succeeds().json();
     assert_eq!((&info["keys"], &info["load"]), (&json!(0), &json!(0.0)));

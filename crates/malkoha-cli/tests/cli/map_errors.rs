@@ -14,10 +14,10 @@ fn lines_that_are_no_pairs() {
     let run = |options: &str| dir.run(&format!("build --values -o m.mlk {options}"));
     run("key").complains(&format!("line 2 of 'key' {NO_TAB}"));
     run("pairs pairs key").complains(&format!("line 2 of 'key' {NO_TAB}"));
-    run("--growable text").complains(&format!("line 2 of 'text' has the value 'two': {NO_NUMBER}"));
+    run("--fixed text").complains(&format!("line 2 of 'text' has the value 'two': {NO_NUMBER}"));
     let large =
         "has the value 256, which has more than 8 bits: build a map with --value-bits 9 or more";
-    for kind in ["", "--growable"] {
+    for kind in ["--fixed", ""] {
         run(&format!("{kind} --value-bits 8 large"))
             .complains(&format!("line 3 of 'large' {large}"));
     }
@@ -46,7 +46,7 @@ fn the_number_of_the_line_is_right_in_large_inputs() {
 
 #[test]
 fn a_map_that_cannot_be_changed_stays_as_it_was() {
-    for kind in ["", "--growable"] {
+    for kind in ["--fixed", ""] {
         let dir = Dir::with("pairs", "a\t1\nb\t2\n");
         dir.run(&format!("build -q --values --value-bits 8 {kind} -o m.mlk pairs")).prints("");
         let (before, names) = (dir.read("m.mlk"), dir.names());
@@ -70,7 +70,7 @@ fn a_map_that_cannot_be_changed_stays_as_it_was() {
 #[test]
 fn a_full_map_stays_as_it_was() {
     let dir = Dir::with("pairs", "a\t1\nb\t2\n");
-    dir.run("build -q --values --value-bits 10 -o m.mlk pairs").prints("");
+    dir.run("build -q --fixed --values --value-bits 10 -o m.mlk pairs").prints("");
     let before = dir.read("m.mlk");
     let pairs: String = (0..1000).map(|n| format!("{n}\t{n}\n")).collect();
     let run = dir.pipe(&pairs, "add m.mlk");
@@ -79,7 +79,7 @@ fn a_full_map_stays_as_it_was() {
     assert!(run.stderr.contains(" of 1000 pairs found no place; "), "{}", run.stderr);
     assert!(run.stderr.contains("build a larger one"), "{}", run.stderr);
     assert!(before == dir.read("m.mlk"));
-    dir.pipe(&pairs, "build --values --capacity 999 -o m.mlk")
+    dir.pipe(&pairs, "build --fixed --values --capacity 999 -o m.mlk")
         .complains("the input has 1000 pairs to put in, more than --capacity 999: raise it");
     assert!(before == dir.read("m.mlk"));
 }
@@ -104,7 +104,7 @@ fn options_that_maps_do_not_have() {
 #[test]
 fn get_wants_a_map() {
     let dir = Dir::with("lines", "a\n");
-    for kind in ["", "--growable"] {
+    for kind in ["--fixed", ""] {
         dir.run(&format!("build -q {kind} -o s.mlk lines")).prints("");
         dir.run("get s.mlk lines").complains(
             "'s.mlk' holds a set, in which lines have no values: use 'malkoha check' or 'malkoha \

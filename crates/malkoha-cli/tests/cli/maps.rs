@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::Dir;
 
-const KINDS: [&str; 2] = ["", "--growable"];
+const KINDS: [&str; 2] = ["--fixed", ""];
 
 const AGES: &str = "koel\t12\nmagpie\t7\nkoel\t300\nkoel\t12\na\tb\t5\n";
 
@@ -104,12 +104,12 @@ fn keys_are_any_bytes_and_values_any_number() {
 fn values_take_the_bits_that_they_need_or_those_that_are_given() {
     let dir = Dir::with("pairs", "a\t0\nb\t255\n").and("zeros", "a\t0\n").and("empty", "");
     for (options, bits) in [
-        ("pairs", 8),
-        ("zeros", 1),
-        ("empty", 1),
-        ("--growable pairs", 64),
+        ("--fixed pairs", 8),
+        ("--fixed zeros", 1),
+        ("--fixed empty", 1),
+        ("pairs", 64),
+        ("--value-bits 40 --fixed pairs", 40),
         ("--value-bits 40 pairs", 40),
-        ("--value-bits 40 --growable pairs", 40),
     ] {
         let run = dir.run(&format!("build --values --json -o m.mlk {options}")).succeeds();
         assert_eq!(run.json()["value_bits"], bits, "{options}");
@@ -162,7 +162,7 @@ fn a_round_trip_of_many_pairs() {
     let pairs = many_pairs();
     let (before, added) = pairs.split_at(pairs.len() / 2);
     let dir = Dir::with("before", text(before)).and("added", text(added));
-    for kind in ["--capacity 100k", "--growable"] {
+    for kind in ["--fixed --capacity 100k", ""] {
         dir.run(&format!("build -q --values --value-bits 28 {kind} -o m.mlk before")).prints("");
         dir.run("add -q m.mlk added").prints("");
         assert_eq!(dir.run("info --json m.mlk").json()["keys"], pairs.len());

@@ -104,7 +104,7 @@ fn options_that_do_not_exist_or_do_not_fit() {
         "build -o f --seed 1 --random-seed a",
         "build -o f --like g --random-seed a",
         "build -o f --growable --layout bucketed a",
-        "build -o f --growth 10 a",
+        "build -o f --fixed --growth 10 a",
         "build -o f --fpr x a",
         "add --unique f a",
         "uniq -c -d a",
@@ -127,13 +127,13 @@ fn values_out_of_range() {
     dir.run("uniq --approximate --fpr 2 a").complains(range);
     dir.run("build -o f --fingerprint-bits 99 a")
         .complains("fingerprints of 99 bits are not supported: choose 4 to 32");
-    dir.run("build -o f --growable --growth 0 a")
+    dir.run("build -o f --growth 0 a")
         .complains("growth by a factor of 0 is out of range: ask for 1 to 1000000000");
-    dir.run("build -o f --growable --capacity 1M --growth 1e9 a")
+    dir.run("build -o f --capacity 1M --growth 1e9 a")
         .complains("growth by a factor of 1000000000 is out of range: ask for 1 to 56808100");
     dir.run("build -o f --bucket-size 3 a")
         .complains("buckets of 3 slots are not supported: choose 1, 2, 4 or 8");
-    dir.run("build -o f --capacity 1 a")
+    dir.run("build -o f --fixed --capacity 1 a")
         .complains("the input has 2 lines to put in, more than --capacity 1: raise it");
     assert_eq!(dir.names(), ["a"]);
 }
@@ -143,7 +143,7 @@ fn values_out_of_range() {
 #[test]
 fn a_table_that_no_memory_holds() {
     let dir = Dir::with("a", "x\n");
-    for kind in ["", "--growable"] {
+    for kind in ["--fixed", ""] {
         let build = format!("$MALKOHA build {kind} --capacity 60G -o f a");
         let run = dir.shell(&format!("ulimit -v 4000000 && {build}"));
         assert_eq!((run.code, run.stdout.len()), (Some(2), 0), "{run:?}");

@@ -21,7 +21,7 @@ fn prints_and_remembers() {
 #[test]
 fn every_kind_of_set_and_no_map() {
     let dir = Dir::with("some", "a\nb\n").and("pairs", "a\t1\n");
-    for kind in ["--capacity 100", "--growable", "--copies --capacity 100"] {
+    for kind in ["--fixed --capacity 100", "", "--copies --capacity 100"] {
         dir.run(&format!("build -q {kind} -o f.mlk some")).prints("");
         dir.pipe("b\nc\nc\n", "new -q f.mlk").prints("c\n");
         dir.run("check f.mlk some").prints("a\nb\n");

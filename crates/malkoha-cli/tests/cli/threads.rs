@@ -63,7 +63,7 @@ fn real_lists_on_several_threads() {
 #[test]
 fn the_same_filter_files_and_answers() {
     let dir = Dir::with("list", list()).and("input", input());
-    for kind in ["", "--copies", "--growable", "--layout words"] {
+    for kind in ["--fixed", "--fixed --copies", "", "--layout words"] {
         dir.run(&format!("build -q {kind} -o one.mlk --threads 1 list")).prints("");
         for threads in [2, 8] {
             dir.run(&format!("build -q {kind} -o many.mlk --threads {threads} list")).prints("");

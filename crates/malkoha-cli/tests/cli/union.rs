@@ -16,7 +16,7 @@ fn two(options: &str) -> Dir {
 
 #[test]
 fn a_union_has_the_lines_of_all() {
-    for options in ["--capacity 100", "--growable --capacity 100", "--layout words --capacity 9"] {
+    for options in ["--fixed --capacity 100", "--capacity 100", "--layout words --capacity 9"] {
         let dir = two(options);
         let run = dir.run("union -o u.mlk a.mlk b.mlk").succeeds();
         assert!(run.stderr.starts_with("u.mlk: 3 lines of 2 filters in "), "{}", run.stderr);
@@ -37,7 +37,7 @@ fn a_union_has_the_lines_of_all() {
 
 #[test]
 fn a_union_of_maps_has_the_values_of_all() {
-    for options in ["--value-bits 9 --capacity 100", "--growable --capacity 100"] {
+    for options in ["--fixed --value-bits 9 --capacity 100", "--capacity 100"] {
         let dir = Dir::with("a", "a\t1\nboth\t2\n").and("b", "b\t3\nboth\t4\n");
         for name in ["a", "b"] {
             dir.run(&format!("build -q --values {options} -o {name}.mlk {name}")).prints("");
@@ -54,7 +54,7 @@ fn growable_filters_of_all_sizes_are_united() {
     let lines = |from: u32, to: u32| (from..to).map(|n| format!("{n}\n")).collect::<String>();
     let dir = Dir::with("many", lines(0, 90_000)).and("few", lines(80_000, 100_000));
     for name in ["many", "few"] {
-        dir.run(&format!("build -q --growable --capacity 100 -o {name}.mlk {name}")).prints("");
+        dir.run(&format!("build -q --capacity 100 -o {name}.mlk {name}")).prints("");
     }
     for filters in ["many.mlk few.mlk", "few.mlk many.mlk"] {
         dir.run(&format!("union -q -o u.mlk {filters}")).prints("");
@@ -71,15 +71,15 @@ fn growable_filters_of_all_sizes_are_united() {
 
 #[test]
 fn what_cannot_be_united_is_told_and_nothing_is_written() {
-    let dir = two("--capacity 100");
-    dir.run("build -q --capacity 100 --seed 1 -o seed.mlk a").prints("");
-    dir.run("build -q --capacity 100000 -o large.mlk a").prints("");
-    dir.run("build -q --growable -o grows.mlk a").prints("");
-    dir.run("build -q --growable --seed 1 -o grows-seed.mlk a").prints("");
+    let dir = two("--fixed --capacity 100");
+    dir.run("build -q --fixed --capacity 100 --seed 1 -o seed.mlk a").prints("");
+    dir.run("build -q --fixed --capacity 100000 -o large.mlk a").prints("");
+    dir.run("build -q -o grows.mlk a").prints("");
+    dir.run("build -q --seed 1 -o grows-seed.mlk a").prints("");
     let mut map = Vec::new();
     CuckooMap::with_capacity(10, 0.001, 8).unwrap().write_to(&mut map).unwrap();
     dir.write("map.mlk", map);
-    dir.pipe("a\t1\n", "build -q --values --growable -o grows-map.mlk").prints("");
+    dir.pipe("a\t1\n", "build -q --values -o grows-map.mlk").prints("");
     let names = dir.names();
     let different = |what: &str| {
         format!(
@@ -89,7 +89,7 @@ fn what_cannot_be_united_is_told_and_nothing_is_written() {
     };
     let seeds = "the filters hash keys in different ways: build one like the other, with its \
                  seed or key";
-    let mixed = "one grows and the other does not: build both with --growable, or neither";
+    let mixed = "one grows and the other does not: build both without --fixed";
     for (a, b, why) in [
         ("a", "seed", seeds),
         ("a", "large", different("geometry").as_str()),
@@ -118,12 +118,26 @@ fn what_cannot_be_united_is_told_and_nothing_is_written() {
     assert_eq!(dir.names(), names);
 }
 
+/// By default, filters are united whatever their lengths.
+#[test]
+fn files_of_any_length_are_united() {
+    let lines: String = (0..50_000).map(|n| format!("{n}\n")).collect();
+    let dir = Dir::with("a", "a\n").and("b", lines);
+    for name in ["a", "b"] {
+        dir.run(&format!("build -q -o {name}.mlk {name}")).prints("");
+    }
+    for (files, all) in [("a.mlk b.mlk", "50001\n"), ("b.mlk a.mlk", "50001\n")] {
+        dir.run(&format!("union -q -o u.mlk {files}")).prints("");
+        dir.run("check -c u.mlk a b").prints(all);
+    }
+}
+
 #[test]
 fn a_union_without_room_leaves_the_output_as_it_was() {
     let lines = |from: u32| (from..from + 900).map(|n| format!("{n}\n")).collect::<String>();
     let dir = Dir::with("a", lines(0)).and("b", lines(10_000));
     for name in ["a", "b"] {
-        dir.run(&format!("build -q --capacity 1000 -o {name}.mlk {name}")).prints("");
+        dir.run(&format!("build -q --fixed --capacity 1000 -o {name}.mlk {name}")).prints("");
     }
     let before = dir.read("a.mlk");
     let run = dir.run("union -o a.mlk a.mlk b.mlk");
@@ -138,7 +152,7 @@ fn unions_at_the_same_time_lose_nothing() {
     let dir = Dir::new();
     for n in 0..12 {
         let lines = format!("line{n}\n");
-        dir.pipe(lines, &format!("build -q --growable --capacity 100 -o {n}.mlk")).prints("");
+        dir.pipe(lines, &format!("build -q --capacity 100 -o {n}.mlk")).prints("");
     }
     dir.shell(
         "cp 0.mlk u.mlk; for i in {1..11}; do $MALKOHA union --wait -q -o u.mlk u.mlk $i.mlk & done; wait",

@@ -30,16 +30,19 @@ Building takes up to 30 MB of memory in addition to the filter. If there are
 more than a million distinct lines, it also keeps 8 bytes per line in a
 temporary file.
 
-With --growable, the filter grows to any size when lines are added, and keeps
-its rate. If you know how far it will grow, --growth saves bits: the rate then
-holds up to that many times --capacity. Each doubling beyond raises it by as
-much as the first rate.
+The filter grows to any size when lines are added, and keeps its rate: some 19
+bits per line at a rate of 0.001. If you know how far it will grow, --growth
+saves bits: the rate then holds up to that many times --capacity. Each doubling
+beyond raises it by as much as the first rate.
+
+With --fixed, it takes 13 bits per line, and lookups take half the time. But
+'add' fails beyond its capacity, and 'union' needs files of equal capacity.
 
 With --values, the file is a map, and 'malkoha get' prints the values of keys.
 The last tab of a line ends its key. Several lines can give a key several
-values. Eight of them, or two with --growable, are stored in the table, and
-further ones beside it at about 45 bytes each. The rate is that of values found
-by mistake. Building a map takes twice as much memory and disk.
+values. Two of them, or eight with --fixed, are stored in the table, and further
+ones beside it at about 45 bytes each. The rate is that of values found by
+mistake. Building a map takes twice as much memory and disk.
 
 Files can be united only if they use the same hash. By default all files do,
 with a seed that everybody knows, so somebody who chooses lines can choose some
@@ -53,13 +56,17 @@ replaced only with --force.
 Examples:
   malkoha build -o seen.mlk urls.txt
   malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
-  malkoha build -o seen.mlk --growable --growth 100 urls.txt
+  malkoha build -o seen.mlk --growth 100 urls.txt
+  malkoha build -o blocked.mlk --fixed blocked.txt
   malkoha build -o ages.mlk --values birds.tsv
   malkoha build -o ages.mlk --values --csv -k 1,4 birds.csv
   malkoha build -o tue.mlk --like mon.mlk tuesday.txt
   zcat urls.gz | malkoha build -o seen.mlk";
 
 const DEFAULT_FPR: f64 = 0.001;
+
+/// Options of filters of fixed size.
+const FIXED: [&str; 4] = ["fixed", "fingerprint_bits", "bucket_size", "layout"];
 
 /// Build a filter file from lines
 #[derive(Args, Debug)]
@@ -76,28 +83,33 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RATE", conflicts_with = "fingerprint_bits")]
     fpr: Option<f64>,
 
-    /// Bits per fingerprint, 4 to 32, instead of a rate
+    /// Bits per fingerprint, 4 to 32, instead of a rate; implies --fixed
     #[arg(long, value_name = "BITS")]
     fingerprint_bits: Option<u32>,
 
-    /// Slots per bucket of the bucketed layout: 1, 2, 4 or 8
+    /// Slots per bucket of the bucketed layout: 1, 2, 4 or 8; implies --fixed
     #[arg(long, value_name = "SLOTS")]
     bucket_size: Option<u32>,
 
-    /// How fingerprints lie in memory [default: the smallest for the rate, or bucketed]
+    /// How fingerprints lie in memory; implies --fixed [default: the smallest for the rate, or
+    /// bucketed]
     #[arg(long, conflicts_with = "bucket_size")]
     layout: Option<LayoutName>,
 
-    /// Make room for this many lines, to add more later; with --growable, at first
+    /// Make room for this many lines, to add more later; without --fixed, at first
     #[arg(long, value_name = "LINES", value_parser = arguments::count)]
     capacity: Option<u64>,
 
-    /// Build a filter that grows
-    #[arg(long, conflicts_with_all = ["fingerprint_bits", "bucket_size", "layout"])]
+    /// Build a filter of fixed size: the smallest and fastest, if no lines are added later
+    #[arg(long)]
+    fixed: bool,
+
+    /// Build a filter that grows: the default
+    #[arg(long, conflicts_with_all = FIXED)]
     growable: bool,
 
-    /// How many times its capacity a growable filter keeps its rate [default: at any size]
-    #[arg(long, value_name = "FACTOR", requires = "growable")]
+    /// How many times its capacity the filter keeps its rate [default: at any size]
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = FIXED)]
     growth: Option<f64>,
 
     /// Add a line as often as it occurs
@@ -109,7 +121,7 @@ pub(crate) struct Arguments {
     values: bool,
 
     /// Bits per value, 1 to 64. Larger values cannot be added [default: as many as the largest
-    /// value of the input needs; 64 with --growable, where only needed bits take memory]
+    /// value of the input needs; 64 without --fixed, where only needed bits take memory]
     #[arg(long, value_name = "BITS", requires = "values")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: Option<u32>,
@@ -182,11 +194,11 @@ impl LayoutName {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    match (arguments.growable, arguments.values) {
-        (false, false) => build::<Fixed, Keys>(arguments),
-        (false, true) => build::<Fixed, Values>(arguments),
-        (true, false) => build::<Growing, Keys>(arguments),
-        (true, true) => build::<Growing, Values>(arguments),
+    match (arguments.is_fixed(), arguments.values) {
+        (true, false) => build::<Fixed, Keys>(arguments),
+        (true, true) => build::<Fixed, Values>(arguments),
+        (false, false) => build::<Growing, Keys>(arguments),
+        (false, true) => build::<Growing, Values>(arguments),
     }
 }
 
@@ -218,6 +230,11 @@ where
 }
 
 impl Arguments {
+    fn is_fixed(&self) -> bool {
+        let needs_it = self.fingerprint_bits.or(self.bucket_size).is_some();
+        self.fixed || needs_it || self.layout.is_some()
+    }
+
     /// Everything but the capacity.
     fn builder<F>(&self, hasher: KeyHasher) -> Builder<F> {
         let builder = Builder::new().with_hasher(hasher);

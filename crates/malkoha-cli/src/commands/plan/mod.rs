@@ -16,8 +16,8 @@ use rows::{Row, rows};
 
 const AFTER_HELP: &str = "\
 Rows marked * are what this program builds, with the rate that it reaches.
-'malkoha build' uses the first of them. The other rows are computed by
-formulas, at exactly the given rate.
+'malkoha build' uses the first of them, and with --fixed the second. The other
+rows are computed by formulas, at exactly the given rate.
 
 Example:
   malkoha plan --keys 100M --fpr 0.001";

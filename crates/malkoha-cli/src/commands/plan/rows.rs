@@ -1,7 +1,7 @@
 //! The structures that are compared, and what each costs.
 
 use anyhow::Result;
-use malkoha::{BuildError, CuckooFilter, Layout, Plan, params};
+use malkoha::{BuildError, CuckooFilter, GrowableCuckooFilter, Layout, Plan, params};
 use malkoha_classic::blocked_bloom_bits_per_key;
 
 use crate::arguments::built_rate;
@@ -21,7 +21,10 @@ pub(super) struct Row {
 /// each (the design of Abseil's and Rust's tables).
 const HASH_SET_SLOT_BYTES: u64 = 9;
 
-/// Structures that this program can build.
+/// Keys that a filter which grows is measured with, at most.
+const MEASURED: u64 = 1 << 18;
+
+/// Layouts of fixed size that this program can build.
 const LAYOUTS: [Layout; 5] = [
     Layout::GapWindows,
     Layout::SemiSorted,
@@ -36,6 +39,7 @@ pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
     let chosen = builder.plan()?;
     let mut rows = vec![
         formula("information bound", keys, fpr, params::information_bound(fpr)),
+        growing(keys, fpr)?,
         built(&chosen),
     ];
     for layout in LAYOUTS.into_iter().filter(|&layout| layout != chosen.geometry.layout) {
@@ -54,6 +58,23 @@ pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
     );
     rows.extend([sorted_hashes(keys), hash_set(keys)]);
     Ok(rows)
+}
+
+/// A filter that grows, measured on a part of the keys.
+fn growing(keys: u64, fpr: f64) -> Result<Row> {
+    let sample = keys.clamp(1, MEASURED);
+    let builder = GrowableCuckooFilter::builder().capacity(sample).fpr(built_rate(fpr));
+    let mut filter = builder.build()?;
+    filter.insert_many(&(0..sample).collect::<Vec<_>>())?;
+    let bits_per_key = 8.0 * float(filter.size_in_bytes()) / float(sample);
+    Ok(Row {
+        structure: format!("cuckoo, grows, {} bits", filter.fingerprint_bits()),
+        bits_per_key,
+        bytes: whole(bits_per_key * float(keys) / 8.0),
+        fpr: filter.expected_fpr(),
+        deletes: true,
+        built: true,
+    })
 }
 
 fn built(plan: &Plan) -> Row {
