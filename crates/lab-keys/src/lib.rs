@@ -57,8 +57,8 @@ impl Keys {
         }
     }
 
-    /// Hands keys to ask for over in batches that are made in `batch`, as [`queries`](Self::queries)
-    /// makes them.
+    /// Hands keys to ask for over in batches that are made in `batch`, as
+    /// [`queries`](Self::queries) makes them.
     pub fn query_batches(
         self,
         present: Present,

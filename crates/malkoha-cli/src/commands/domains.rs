@@ -81,7 +81,10 @@ impl Format {
     fn head(self) -> &'static [u8] {
         match self {
             Self::Unbound => b"server:\n",
-            Self::Rpz => b"$TTL 300\n@ SOA localhost. root.localhost. 1 3600 600 86400 300\n@ NS localhost.\n",
+            Self::Rpz => {
+                b"$TTL 300\n@ SOA localhost. root.localhost. 1 3600 600 86400 300\n\
+                @ NS localhost.\n"
+            }
             _ => b"",
         }
     }

@@ -64,8 +64,8 @@ impl WindowArgs {
         self.time_field.is_none()
     }
 
-    /// Prints the lines of `inputs` that are new to `seen` within its time, or all others, and saves
-    /// `seen` if it is kept.
+    /// Prints the lines of `inputs` that are new to `seen` within its time, or all others, and
+    /// saves `seen` if it is kept.
     pub(crate) fn print<T: Ages + Send + 'static>(
         &self,
         seen: Filter<Expiring<T>>,

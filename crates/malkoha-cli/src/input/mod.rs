@@ -120,8 +120,8 @@ impl Inputs {
         self.form.separator
     }
 
-    /// The content of the file at `path`, one of these: mapped, or read already. `None` if it must be
-    /// read from its beginning to its end, or if it has no plain lines.
+    /// The content of the file at `path`, one of these: mapped, or read already. `None` if it must
+    /// be read from its beginning to its end, or if it has no plain lines.
     fn in_memory(&self, path: &Path) -> Option<List> {
         match &self.begun {
             Some((bytes, true)) if is_stdin(path) => List::of_bytes(bytes),

@@ -321,8 +321,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Appends fields of a record. Returns whether it has them all, and the number of its fields, or
-    /// 2 for more than one.
+    /// Appends fields of a record. Returns whether it has them all, and the number of its fields,
+    /// or 2 for more than one.
     fn push(
         &self,
         record: &[u8],

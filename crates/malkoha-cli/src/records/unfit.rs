@@ -157,7 +157,8 @@ impl Tally {
         let Some((name, First { line, record, why })) = first else { return };
         let records = if unfit == 1 { "1 record".into() } else { format!("{unfit} records") };
         failure::tell(&format!(
-            "malkoha: {records} cannot be compared: the first, line {line} of {name}, '{record}', {why}"
+            "malkoha: {records} cannot be compared: the first, line {line} of {name}, '{record}', \
+             {why}"
         ));
     }
 }

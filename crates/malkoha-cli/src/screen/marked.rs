@@ -1,5 +1,5 @@
-//! Screening by the smaller side: the input is indexed, and a long list is read past it. Each record
-//! of the input that the list has is marked.
+//! Screening by the smaller side: the input is indexed, and a long list is read past it. Each
+//! record of the input that the list has is marked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -197,7 +197,8 @@ impl<T: Address> Ranges<T> {
     }
 }
 
-/// Ranges that do not overlap, in ascending order, each with the number of the smallest that has it.
+/// Ranges that do not overlap, in ascending order, each with the number of the smallest that has
+/// it.
 fn sweep<T: Address>(parts: &mut [Part<T>], number: impl Fn(u32) -> u32) -> Vec<Part<T>> {
     parts.sort_unstable_by_key(|&(first, last, owner)| (first, Reverse(last), owner));
     let mut swept: Vec<Part<T>> = Vec::new();

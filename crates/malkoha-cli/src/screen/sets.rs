@@ -23,8 +23,8 @@ pub(crate) enum Operation {
     Difference,
 }
 
-/// Calls `each` with the records of `first` that are in the result, in the order in which they first
-/// occur; before them with the header of the first file and `true`, if there are headers.
+/// Calls `each` with the records of `first` that are in the result, in the order in which they
+/// first occur; before them with the header of the first file and `true`, if there are headers.
 pub(crate) fn operate(
     operation: Operation,
     first: &Side,

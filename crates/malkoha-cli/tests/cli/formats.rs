@@ -91,8 +91,8 @@ fn record(random: &mut Random, format: &str) -> (String, Option<String>) {
     }
 }
 
-/// Whether a record is printed, by whether it is in the other file, is the first of its key, and has
-/// one.
+/// Whether a record is printed, by whether it is in the other file, is the first of its key, and
+/// has one.
 type Wanted = Box<dyn Fn(bool, bool, bool) -> bool>;
 
 #[test]

@@ -39,8 +39,8 @@ fn csv_and_spelling() {
     assert_eq!(run.stdout, b"1,\"Kuckuck, A\",Ann@x.example\n3,Ann,ann@X.example\n");
     assert_eq!(
         run.stderr,
-        "malkoha: 1 record cannot be compared: the first, line 4 of 'users.csv', '4,Bob', lacks the \
-         field that is compared\n"
+        "malkoha: 1 record cannot be compared: the first, line 4 of 'users.csv', '4,Bob', lacks \
+         the field that is compared\n"
     );
     dir.run("uniq -i --csv -k 2 users.csv")
         .prints("1,\"Kuckuck, A\",Ann@x.example\n2,Bob,bob@x.example\n3,Ann,ann@X.example\n");
@@ -94,8 +94,8 @@ fn domains_and_all_below_them() {
     let run = dir.run("screen --domain --list mixed names");
     assert_eq!(
         run.stderr,
-        "malkoha: 1 of 3 records of list 'mixed' cannot be compared: the first, line 2, '##.banner', \
-         has no domain\n"
+        "malkoha: 1 of 3 records of list 'mixed' cannot be compared: the first, line 2, \
+         '##.banner', has no domain\n"
     );
     assert_eq!(run.stdout, b"ads.example\nADS.EXAMPLE.\n");
     dir.write("wrong", "# x\n/banner/\n");

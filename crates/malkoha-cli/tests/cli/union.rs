@@ -155,7 +155,8 @@ fn unions_at_the_same_time_lose_nothing() {
         dir.pipe(lines, &format!("build -q --capacity 100 -o {n}.mlk")).prints("");
     }
     dir.shell(
-        "cp 0.mlk u.mlk; for i in {1..11}; do $MALKOHA union --wait -q -o u.mlk u.mlk $i.mlk & done; wait",
+        "cp 0.mlk u.mlk
+        for i in {1..11}; do $MALKOHA union --wait -q -o u.mlk u.mlk $i.mlk & done; wait",
     )
     .prints("");
     let lines: String = (0..12).map(|n| format!("line{n}\n")).collect();

@@ -1,8 +1,9 @@
 //! Fingerprints renewed from the log, so that segments can split at any number of keys.
 //!
-//! A split takes a bit of each fingerprint of its segment, and the oldest keys have the fewest left.
-//! After six splits their part could not split any more. Before that, the store reads their records
-//! and inserts them again: a thirty-second of a part's keys, each time that these have doubled.
+//! A split takes a bit of each fingerprint of its segment, and the oldest keys have the fewest
+//! left. After six splits their part could not split any more. Before that, the store reads their
+//! records and inserts them again: a thirty-second of a part's keys, each time that these have
+//! doubled.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,9 +33,9 @@ impl Index {
         (segment < part.segments()).then(|| part.values_short_of(AHEAD, segment))
     }
 
-    /// Inserts keys of a part again, given their hashes and the locations that they had. Skips those
-    /// that have other locations now. Meanwhile no file may be removed, because another key could
-    /// get the location.
+    /// Inserts keys of a part again, given their hashes and the locations that they had. Skips
+    /// those that have other locations now. Meanwhile no file may be removed, because another key
+    /// could get the location.
     ///
     /// After an error the index lacks a key. No cause is known: a part refuses only locations that
     /// are too long, and these were in it.

@@ -1,8 +1,8 @@
 //! Room for longer locations, part by part, before they arrive.
 //!
 //! A segment stores locations in as many bits as its longest one needs. Hashes are spread evenly,
-//! so the first thousand records behind a power of two would rebuild nearly every segment at once: a
-//! pause of 20 ms in one batch with a million keys, and proportionally more with more keys.
+//! so the first thousand records behind a power of two would rebuild nearly every segment at once:
+//! a pause of 20 ms in one batch with a million keys, and proportionally more with more keys.
 
 use std::sync::atomic::Ordering;
 

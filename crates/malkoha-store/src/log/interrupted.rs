@@ -1,5 +1,6 @@
-//! The interrupted copy of a file: which tombstones it already has, and how many bytes it still needs.
-//! The index no longer has the old places of copied puts, but it knows no places of tombstones.
+//! The interrupted copy of a file: which tombstones it already has, and how many bytes it still
+//! needs. The index no longer has the old places of copied puts, but it knows no places of
+//! tombstones.
 
 use std::sync::{Arc, OnceLock};
 

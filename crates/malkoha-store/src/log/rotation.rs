@@ -45,8 +45,8 @@ impl Writer {
         asked.min(most.max(SMALL_FILE))
     }
 
-    /// Refuses a copy that does not fit, before any of it takes the room for tombstones. A copy of a
-    /// file that is longer than the reserve extends the reserve until it ends.
+    /// Refuses a copy that does not fit, before any of it takes the room for tombstones. A copy of
+    /// a file that is longer than the reserve extends the reserve until it ends.
     pub(crate) fn hold_copy(&mut self, bytes: u64) -> Result<()> {
         let seal = Content::SEAL.shape().bytes();
         // No record but the seal is left.
@@ -70,7 +70,8 @@ impl Writer {
         longest.min(longest_file(table.bytes(), self.file_bytes))
     }
 
-    /// Takes back the room for a copy that a crash may have left used, if the device is nearly full.
+    /// Takes back the room for a copy that a crash may have left used, if the device is nearly
+    /// full.
     pub(crate) fn want_reserve(&mut self, table: &FileTable) -> Result<()> {
         let wanted = self.room_for_copy(table, self.last_length());
         if wanted > self.reserve.held() && self.is_nearly_full(wanted) {
@@ -100,8 +101,8 @@ impl Writer {
         self.reserve.shrink(self.room_for_copy(table, self.last_length()));
     }
 
-    /// The room for a copy, without the part that only a long batch needs: compaction cannot reclaim
-    /// it.
+    /// The room for a copy, without the part that only a long batch needs: compaction cannot
+    /// reclaim it.
     pub(crate) fn usual_reserve(&self, table: &FileTable) -> u64 {
         self.reserve.held().min(file_size(table.bytes(), self.file_bytes))
     }
@@ -182,7 +183,8 @@ impl Writer {
         Ok(Arc::clone(self.tail.insert(new)))
     }
 
-    /// A file on a device without room for one of the usual length. Puts leave that room to deletes.
+    /// A file on a device without room for one of the usual length. Puts leave that room to
+    /// deletes.
     fn create_in_need(
         &mut self,
         table: &FileTable,

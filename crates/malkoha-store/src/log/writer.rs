@@ -193,8 +193,8 @@ impl Writer {
         Ok(Appended { file: tail, offset, created })
     }
 
-    /// Whether there was no room for another file a moment ago. That does not matter to a compaction
-    /// that has room kept for it.
+    /// Whether there was no room for another file a moment ago. That does not matter to a
+    /// compaction that has room kept for it.
     fn is_known_full(&self) -> bool {
         let keeps_none = !self.is_copying() || self.reserve.held() == 0;
         self.position < self.full_until && keeps_none

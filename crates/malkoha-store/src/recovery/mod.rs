@@ -217,7 +217,8 @@ impl Opening<'_> {
         Ok(file)
     }
 
-    /// Replays the log behind the checkpoint. Returns the file in which it ends, unless that is full.
+    /// Replays the log behind the checkpoint. Returns the file in which it ends, unless that is
+    /// full.
     fn replay_all(
         &mut self,
         index: &Index,
@@ -345,8 +346,8 @@ impl Opening<'_> {
     }
 
     /// Abandons files behind the end of the log, where nothing was ever acknowledged. The last one
-    /// is removed first, because a gap after a crash would mean that a compaction had synced the log
-    /// before it.
+    /// is removed first, because a gap after a crash would mean that a compaction had synced the
+    /// log before it.
     fn cut_off(&mut self, ids: &[u64]) -> Result<()> {
         for &id in ids.iter().rev() {
             // Any header will do to see which bytes of a file are not zero.

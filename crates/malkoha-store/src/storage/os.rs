@@ -59,8 +59,8 @@ impl OsStorage {
         Self { writing, ..self }
     }
 
-    /// Opens a file, without waiting for anybody. A link could lead to any file, which would then be
-    /// overwritten, and opening a pipe waits until somebody writes to it.
+    /// Opens a file, without waiting for anybody. A link could lead to any file, which would then
+    /// be overwritten, and opening a pipe waits until somebody writes to it.
     pub(super) fn open_at(&self, name: &str, flags: OFlags) -> io::Result<File> {
         let file = self.open_any(name, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK);
         let file = file.map_err(|error| match error {

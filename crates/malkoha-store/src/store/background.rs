@@ -132,8 +132,8 @@ impl Inner {
         let since = position - maintained.checkpoint.unwrap_or(0);
         let due = since >= self.options.checkpoint_bytes;
         let checkpoint = if due { self.checkpoint(&mut maintained) } else { Ok(()) };
-        // If there was no room for one, compaction may make some. It yields to other callers, except
-        // at the limit of the log, where writes wait for it.
+        // If there was no room for one, compaction may make some. It yields to other callers,
+        // except at the limit of the log, where writes wait for it.
         let is_asked = || self.waiting.load(Ordering::Relaxed) > 0 && self.pressure(0) < 1.0;
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
@@ -159,8 +159,8 @@ impl Inner {
 }
 
 impl Store {
-    /// The latest error of a thread of the store since the last call. Usually the device is full, and
-    /// the thread tries again.
+    /// The latest error of a thread of the store since the last call. Usually the device is full,
+    /// and the thread tries again.
     #[must_use]
     pub fn background_error(&self) -> Option<Error> {
         self.inner.background_error.lock().take()

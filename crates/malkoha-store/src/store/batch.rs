@@ -46,7 +46,8 @@ impl Batch {
     }
 
     /// Later writes of the batch are to keys of this table, which must exist when the batch is
-    /// applied. With an empty name, and before the first call, they are to keys of the store itself.
+    /// applied. With an empty name, and before the first call, they are to keys of the store
+    /// itself.
     pub fn within(&mut self, table: &str) -> &mut Self {
         self.tables.push(table.to_owned());
         self

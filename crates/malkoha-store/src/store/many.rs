@@ -19,8 +19,8 @@ const NONE: u64 = u64::MAX;
 
 impl Store {
     /// Looks up many keys: calls `each(position of the key, its value)` once for every key, in
-    /// order. This is several times as fast as one by one, because the memory of the index, and then
-    /// that of the records, is prefetched for many keys.
+    /// order. This is several times as fast as one by one, because the memory of the index, and
+    /// then that of the records, is prefetched for many keys.
     ///
     /// It sees all of a batch or nothing. Batches wait during the lookup in the index, some 50 ns
     /// per key. It takes 16 bytes of memory per key.

@@ -46,8 +46,8 @@ impl Store {
     }
 
     /// Some keys of removed tables, from the file of this number on, and the number of the file to
-    /// continue with, if these are not all. The snapshot ends before the keys are deleted: on a full
-    /// device, it would keep the room of files that compaction removes.
+    /// continue with, if these are not all. The snapshot ends before the keys are deleted: on a
+    /// full device, it would keep the room of files that compaction removes.
     fn keys_of_removed(
         &self,
         tables: &Tables,

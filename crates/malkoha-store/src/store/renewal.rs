@@ -8,8 +8,8 @@ const STRETCH: usize = 256;
 
 impl Inner {
     /// Renews the fingerprints of the oldest keys in the index, where that is needed, until `stop`
-    /// returns true. Writers wait for one segment at a time. `_maintained` shows that nobody removes
-    /// files meanwhile.
+    /// returns true. Writers wait for one segment at a time. `_maintained` shows that nobody
+    /// removes files meanwhile.
     pub(super) fn renew_index(
         &self,
         _maintained: &Maintained,
@@ -31,8 +31,8 @@ impl Inner {
         Ok(())
     }
 
-    /// The hashes of the keys whose records lie there, with the locations. Skips unreadable records,
-    /// which a lookup or a repair reports.
+    /// The hashes of the keys whose records lie there, with the locations. Skips unreadable
+    /// records, which a lookup or a repair reports.
     fn hashes_at(&self, locations: &[u64]) -> Vec<(u64, u64)> {
         let table = self.files.load_full();
         let hash = |&location: &u64| {

@@ -140,8 +140,8 @@ impl Snapshot {
         self.index.has(key.hash(&self.hasher), location)
     }
 
-    /// The present records of some tables in one file, which ended there. Each damaged or unreadable
-    /// place is one error; reading continues behind it.
+    /// The present records of some tables in one file, which ended there. Each damaged or
+    /// unreadable place is one error; reading continues behind it.
     pub(super) fn records_of<'a>(
         &'a self,
         file: &'a Arc<LogFile>,

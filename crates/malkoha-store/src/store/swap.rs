@@ -45,8 +45,8 @@ impl Expected<'_> {
 }
 
 impl Store {
-    /// Sets the value of a key that has none; returns whether it had none. No other write of the key
-    /// comes between reading and writing.
+    /// Sets the value of a key that has none; returns whether it had none. No other write of the
+    /// key comes between reading and writing.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -61,8 +61,8 @@ impl Store {
         Ok(self.compare_and_swap(key, None, Some(value))? == Swap::Done)
     }
 
-    /// Sets the value of a key to `new` if it is `old`, byte by byte. As `old`, `None` means that the
-    /// key must be absent, and as `new`, that it is removed. This is as durable as
+    /// Sets the value of a key to `new` if it is `old`, byte by byte. As `old`, `None` means that
+    /// the key must be absent, and as `new`, that it is removed. This is as durable as
     /// [`put`](Self::put), and no other write of the key comes between reading and writing.
     ///
     /// ```

@@ -14,8 +14,8 @@ use crate::log::{Content, Key};
 
 /// The keys of one table of a store, see [`Store::table`].
 ///
-/// Each operation does the same as that of the same name of [`Store`], at the same cost and with the
-/// same errors, and fails if the table was removed.
+/// Each operation does the same as that of the same name of [`Store`], at the same cost and with
+/// the same errors, and fails if the table was removed.
 #[derive(Clone, Copy)]
 pub struct Table<'s> {
     pub(super) store: &'s Store,

@@ -133,7 +133,8 @@ fn other_versions_are_refused() {
     }
 }
 
-/// A damaged checkpoint is not used: the log has the same content. Every place in the head and in the list of files; a few in each part of the index.
+/// A damaged checkpoint is not used: the log has the same content. Every place in the head and in
+/// the list of files; a few in each part of the index.
 #[test]
 fn no_part_of_a_checkpoint_may_be_missing_or_changed() {
     let (dir, expected) = filled();

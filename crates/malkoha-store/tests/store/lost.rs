@@ -109,8 +109,8 @@ fn repair_gets_past_what_cannot_be_read() {
     }
 }
 
-/// Each of 132 guesses at a header that cannot be read had the device fail at every page of the file
-/// again, which takes a disk seconds.
+/// Each of 132 guesses at a header that cannot be read had the device fail at every page of the
+/// file again, which takes a disk seconds.
 #[test]
 fn repair_tries_bad_pages_few_times() {
     let Some(device) = Loop::new(&["mkfs.ext4"], 32) else { return };

@@ -57,7 +57,8 @@ fn a_path_that_leads_nowhere_is_not_taken_for_a_directory_without_a_store() {
     }
 }
 
-/// Another machine, as this one sees it: it locks the file, but the lock of the directory does not show.
+/// Another machine, as this one sees it: it locks the file, but the lock of the directory does not
+/// show.
 #[test]
 fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     let dir = TempDir::new().unwrap();
@@ -81,9 +82,9 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::OpenAlready)));
 }
 
-/// With `LOCK` as a link in a store of another user, opening wrote the inode number of the directory
-/// over the file that the link led to. A `RESERVE` of this kind cut it off. And opening a pipe waited
-/// for another process to write to it.
+/// With `LOCK` as a link in a store of another user, opening wrote the inode number of the
+/// directory over the file that the link led to. A `RESERVE` of this kind cut it off. And opening a
+/// pipe waited for another process to write to it.
 #[test]
 fn links_and_pipes_in_a_store_are_refused() {
     let victim = NamedTempFile::new().unwrap();

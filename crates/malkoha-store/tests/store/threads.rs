@@ -44,7 +44,8 @@ fn memory_is_ready_before_it_is_written() {
     store.close().unwrap();
 }
 
-/// Full files stayed open until they were synced, and all files while a store was opened from its log.
+/// Full files stayed open until they were synced, and all files while a store was opened from its
+/// log.
 #[test]
 #[cfg_attr(malkoha_calls, ignore = "files that are read by calls stay open")]
 fn a_process_that_may_open_few_files_has_stores_of_many() {

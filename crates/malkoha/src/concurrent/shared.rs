@@ -65,7 +65,8 @@ impl<P: Locking> Shared<P> {
         refused
     }
 
-    /// Inserts the hashes of a batch that have no copy yet; calls `done` for each with whether it did.
+    /// Inserts the hashes of a batch that have no copy yet; calls `done` for each with whether it
+    /// did.
     pub(crate) fn insert_all_unique(
         &self,
         source: &impl Source,

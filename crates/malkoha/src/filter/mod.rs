@@ -186,20 +186,19 @@ pub type MappedMap = CuckooMap<MappedFile>;
 
 /// A set that grows with its keys, and never needs them again.
 ///
-/// It starts at any capacity, exactly as large as that needs. A full segment gets a thirty-second
-/// more buckets (a small one a fifth), and is split in two when it has 2^15 slots. All this happens
-/// without the keys, without a second table and without a chain of filters. The load stays above
-/// 0.79, unless the set grows far beyond a given [growth](crate::Builder::growth). The longest
-/// insert rebuilds one segment.
+/// It starts at any capacity, exactly as large as that needs. A full segment gets a tenth more
+/// buckets (a thirty-second with fingerprints of less than 16 bits, a small segment a fifth), and
+/// is split in two when it has 2^15 slots. All this happens without the keys, without a second
+/// table and without a chain of filters. The load stays above 0.79, unless the set grows far beyond
+/// a given [growth](crate::Builder::growth). The longest insert rebuilds one segment.
 ///
 /// # The cost of growth
 ///
 /// The requested rate holds at any size. A key loses a bit with each split, and each depth of
-/// splits adds to the rate. To compensate, fingerprints have four more bits at first, two from the
-/// second split on, and later one more for every four splits. If you know how far the filter will
-/// grow, set [`growth`](crate::Builder::growth). It saves up to four bits per key. Beyond that
-/// growth the rate rises a little with each doubling, and [`expected_fpr`](Self::expected_fpr)
-/// reports it.
+/// splits adds to the rate. To compensate, fingerprints have two or three more bits, and one more
+/// for every four splits from about the twelfth on. If you know how far the filter will grow, set
+/// [`growth`](crate::Builder::growth), which saves them. Beyond that growth the rate rises a
+/// little with each doubling, and [`expected_fpr`](Self::expected_fpr) reports it.
 ///
 /// # Inserts never fail
 ///
@@ -341,7 +340,8 @@ pub type GrowableConcurrentCuckooFilter = Filter<Partitioned>;
 /// std::thread::scope(|scope| {
 ///     for worker in 0..4_u64 {
 ///         let ages = &ages;
-///         scope.spawn(move || (0..25_000).try_for_each(|i| ages.insert(worker * 25_000 + i, i % 100)));
+///         let mut keys = worker * 25_000..(worker + 1) * 25_000;
+///         scope.spawn(move || keys.try_for_each(|key| ages.insert(key, key % 100)));
 ///     }
 /// });
 /// assert!(ages.len() == 100_000 && ages.update(99_999_u64, 99, 7)?);
@@ -401,7 +401,8 @@ pub type ExpiringCuckooFilter = Filter<Expiring<Fixed>>;
 /// ```
 /// use malkoha::{Builder, GrowableExpiringCuckooFilter};
 ///
-/// let mut seen: GrowableExpiringCuckooFilter = Builder::new().fpr(0.001).expire_after(60).build()?;
+/// let mut seen: GrowableExpiringCuckooFilter =
+///     Builder::new().fpr(0.001).expire_after(60).build()?;
 /// for second in 0..300_u64 {
 ///     seen.advance(second);
 ///     for key in 0..1_000_u64 {

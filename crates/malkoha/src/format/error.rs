@@ -43,7 +43,8 @@ pub enum ReadError {
     },
     /// Fewer or more bytes than the header announces.
     #[error(
-        "file is {found} bytes long, but its header announces {expected}: it is cut off or has bytes appended"
+        "file is {found} bytes long, but its header announces {expected}: it is cut off or has \
+         bytes appended"
     )]
     Length {
         /// The length that the header announces.
@@ -53,7 +54,8 @@ pub enum ReadError {
     },
     /// A segment's bytes do not match its checksum.
     #[error(
-        "segment {segment} is damaged (checksum mismatch in the bytes from {offset}): restore the file from a copy or build it again"
+        "segment {segment} is damaged (checksum mismatch in the bytes from {offset}): restore the \
+         file from a copy or build it again"
     )]
     SegmentChecksum {
         /// The segment's number.
@@ -63,7 +65,8 @@ pub enum ReadError {
     },
     /// The list of spilled copies does not match its checksum.
     #[error(
-        "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy or build it again"
+        "the list of spilled copies is damaged (checksum mismatch): restore the file from a copy \
+         or build it again"
     )]
     SpillChecksum,
     /// The table does not hold as many keys as the header says.

@@ -193,8 +193,8 @@ vectorized! {
     ///
     /// # Safety
     ///
-    /// The codec is that of all segments, whose buckets are in groups. Values have few enough bits for
-    /// [`Buckets::sole`].
+    /// The codec is that of all segments, whose buckets are in groups. Values have few enough bits
+    /// for [`Buckets::sole`].
     pub(super) unsafe fn soles<W: BucketWord>(
         codec: &Codec<W>,
         table: &Growing,

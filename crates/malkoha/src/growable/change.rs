@@ -174,7 +174,8 @@ impl Growing {
             self.occupied += 1;
             self.count_in(target.known_bits(fingerprint));
         } else {
-            self.records[number].failures += 1;
+            let failures = &mut self.records[number].failures;
+            *failures = failures.saturating_add(1);
         }
         inserted
     }

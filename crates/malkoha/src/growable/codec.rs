@@ -190,7 +190,8 @@ impl<W: BucketWord> Codec<W> {
         fingerprint & self.path() == 1 << (self.bits - MIX_BITS)
     }
 
-    /// The half that a split puts a fingerprint into, which is not exhausted, and what it leaves of it.
+    /// The half that a split puts a fingerprint into, which is not exhausted, and what it leaves of
+    /// it.
     #[inline(always)]
     pub(super) fn split(&self, fingerprint: u64) -> (usize, u64) {
         let half = (fingerprint >> (self.bits - MIX_BITS)) & 1;

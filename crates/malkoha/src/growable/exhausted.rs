@@ -15,8 +15,8 @@ impl Growing {
         self.least_known().saturating_sub(MIX_BITS + deepest).min(MAX_DEPTH - deepest)
     }
 
-    /// The values of the keys in a segment, spilled ones included, that have no bits left for so many
-    /// splits of the deepest one, and would have more if they came now.
+    /// The values of the keys in a segment, spilled ones included, that have no bits left for so
+    /// many splits of the deepest one, and would have more if they came now.
     pub(crate) fn values_short_of(&self, splits: u32, number: usize) -> Vec<u64> {
         let mut values = Vec::new();
         if number >= self.records.len() {

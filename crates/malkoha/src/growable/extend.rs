@@ -7,8 +7,8 @@ use super::regroup::{Only, regroup};
 use super::segment::Segment;
 use super::table::{Growing, Record, narrow};
 
-/// A segment of n buckets grows by n / `FIRST_STEP` until the filter holds its capacity, when only a
-/// segment with more than its share of the keys is full.
+/// A segment of n buckets grows by n / `FIRST_STEP` until the filter holds its capacity, when only
+/// a segment with more than its share of the keys is full.
 const FIRST_STEP: u64 = 64;
 /// The same for a segment with stashed keys: each step goes through all of them.
 const STASHED_STEP: u64 = 5;

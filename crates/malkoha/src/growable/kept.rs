@@ -8,10 +8,11 @@ use super::table::Growing;
 use crate::addressing::{LOW_32, MIX};
 
 /// The bits of a hash that a growing filter keeps before its first split: the lower of its two
-/// places, and as many bits of its string as a fingerprint has. A program that keeps these bits of a
-/// few items instead of a filter can insert them later, as hashes: the filter then finds the items, counts them and
-/// grows as if it had had them all along. They must come before it splits: fingerprints in deeper
-/// segments have bits of which nothing was kept, and such an item may not be found.
+/// places, and as many bits of its string as a fingerprint has. A program that keeps these bits of
+/// a few items instead of a filter can insert them later, as hashes: the filter then finds the
+/// items, counts them and grows as if it had had them all along. They must come before it splits:
+/// fingerprints in deeper segments have bits of which nothing was kept, and such an item may not be
+/// found.
 ///
 /// ```
 /// use malkoha::{GrowableCuckooFilter, Key};

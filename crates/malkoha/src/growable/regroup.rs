@@ -100,7 +100,8 @@ vectorized! {
                 places[i] = Grid::place_in_group(stretches[i], mix);
                 kept[i] = rest;
                 let size = if segment == 0 { sizes[0] } else { sizes[1] };
-                numbers[i] = Grid::number_in_group(places[i], mix, size) + (segment * BUCKETS) as u64;
+                let number = Grid::number_in_group(places[i], mix, size);
+                numbers[i] = number + (segment * BUCKETS) as u64;
             }
             let mut words = [[0; 2]; 2 * BUCKETS];
             let mut lens = [0_u32; 2 * BUCKETS];

@@ -20,8 +20,8 @@ impl Growing {
         self.reserve_more(keys, value_bits, ROOM)
     }
 
-    /// The same with `room` hundredths of the room that the keys fill. In a partition, makes room for
-    /// its share of `keys` keys in the whole tree.
+    /// The same with `room` hundredths of the room that the keys fill. In a partition, makes room
+    /// for its share of `keys` keys in the whole tree.
     pub(super) fn reserve_more(
         &mut self,
         keys: u64,
@@ -39,8 +39,8 @@ impl Growing {
         Ok(())
     }
 
-    /// Splits segments until each belongs to one partition, if that many keys in the whole tree are to
-    /// have [room](Self::reserve_more).
+    /// Splits segments until each belongs to one partition, if that many keys in the whole tree are
+    /// to have [room](Self::reserve_more).
     pub(super) fn split_for_partitions(&mut self, keys: u64, room: u64) {
         let Ok((depth, _)) = self.to_reserve(keys, 0, room) else { return };
         let mut number = 0;
@@ -51,8 +51,8 @@ impl Growing {
     }
 
     /// How deep segments will lie, and how many buckets each will have, if `keys` keys in the whole
-    /// tree have room. If the system would not give the memory for this partition's share, the error
-    /// is the number of bytes needed.
+    /// tree have room. If the system would not give the memory for this partition's share, the
+    /// error is the number of bytes needed.
     fn to_reserve(&self, keys: u64, value_bits: u32, room: u64) -> Result<(u32, u64), u64> {
         let keys = keys.min(MOST_KEYS);
         let buckets = |depth: u32| self.shape.buckets_for((keys >> depth) * room / 100);

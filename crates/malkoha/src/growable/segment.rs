@@ -233,13 +233,25 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         fingerprint: u64,
         value: u64,
     ) -> bool {
-        let lens = buckets.map(|bucket| self.codec.len(self.load(bytes, bucket)));
-        let second = lens[1] < lens[0];
-        let place = if second { places[1] } else { places[0] };
-        let (bucket, lane) = if second { (buckets[1], lens[1]) } else { (buckets[0], lens[0]) };
+        let words = buckets.map(|bucket| self.load(bytes, bucket));
+        self.push_to_emptier(bytes, words, places, buckets, (fingerprint, value))
+    }
+
+    /// [`push_to_one`](Self::push_to_one), given the content of the buckets.
+    #[inline(always)]
+    fn push_to_emptier(
+        &self,
+        bytes: &mut [u8],
+        words: [W; 2],
+        places: [u64; 2],
+        buckets: [u64; 2],
+        (fingerprint, value): (u64, u64),
+    ) -> bool {
+        let lens = words.map(|word| self.codec.len(word));
+        let second = usize::from(lens[1] < lens[0]);
+        let (bucket, lane, place) = (buckets[second], lens[second], places[second]);
         if lane < LANES {
-            let slot = Slot { fingerprint, place, value };
-            self.set(bytes, Position { bucket, lane }, slot);
+            self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
         }
         lane < LANES
     }
@@ -277,14 +289,8 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         if codec.contains(words[0], words[1], codec.broadcast(fingerprint)) {
             return false;
         }
-        let lens = [codec.len(words[0]), codec.len(words[1])];
-        let second = usize::from(lens[1] < lens[0]);
-        let (bucket, lane, place) = (buckets[second], lens[second], places[second]);
-        if lane < LANES {
-            self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
-            return true;
-        }
-        self.displace(bytes, places, buckets, (fingerprint, value))
+        self.push_to_emptier(bytes, words, places, buckets, (fingerprint, value))
+            || self.displace(bytes, places, buckets, (fingerprint, value))
     }
 
     /// The two buckets of a fingerprint at these places; the second can be the first.

@@ -1,17 +1,15 @@
 //! Inserts of many keys in their order, whose cache misses overlap.
 //!
-//! A key's buckets are requested long before it is inserted. Later, when they have come and turn out
-//! to be full, the buckets are requested to which their occupants can move.
+//! A key's buckets are requested long before it is inserted. Later, when they have come and turn
+//! out to be full, the buckets are requested to which their occupants can move.
 
 use super::any_codec::with_codec;
 use super::segment::Segment;
 use super::table::Growing;
 use super::target::Target;
 
-/// How many keys after the request of its buckets a key is inserted.
+/// How many keys after the request of its buckets a key is inserted, at most.
 const AHEAD: usize = 32;
-/// How many keys before that its buckets are looked at.
-const LOOK: usize = AHEAD / 2;
 
 impl Growing {
     /// Tries to [insert](Self::insert_new) each hash; then calls `each` with its number, the hash,
@@ -23,12 +21,15 @@ impl Growing {
         mut each: impl FnMut(&mut Self, usize, u64, bool),
     ) {
         let Some(&first) = hashes.first() else { return };
+        // All requests of a short batch come before its first insert.
+        let ahead = hashes.len().min(AHEAD);
+        // How many keys after the request of its buckets they are looked at.
+        let look = ahead / 2;
         // What a key was aimed at holds as long as no segment changes its form or its address.
         let mut ring = [(self.target(first), self.version); AHEAD];
-        for turn in 0..hashes.len() + AHEAD {
-            let slot = turn % AHEAD;
-            if let Some(number) = turn.checked_sub(AHEAD) {
-                let (mut target, version) = ring[slot];
+        for turn in 0..hashes.len() + ahead {
+            if let Some(number) = turn.checked_sub(ahead) {
+                let (mut target, version) = ring[number % AHEAD];
                 let hash = hashes[number];
                 if version != self.version {
                     target = self.target(hash);
@@ -40,11 +41,13 @@ impl Growing {
             if let Some(&hash) = hashes.get(turn) {
                 let target = self.target(hash);
                 self.request(&target);
-                ring[slot] = (target, self.version);
+                ring[turn % AHEAD] = (target, self.version);
             }
-            let (target, version) = &ring[(turn + LOOK) % AHEAD];
-            if turn >= LOOK && *version == self.version {
-                self.request_exits(target);
+            if let Some(number) = turn.checked_sub(look).filter(|&number| number < hashes.len()) {
+                let (target, version) = &ring[number % AHEAD];
+                if *version == self.version {
+                    self.request_exits(target);
+                }
             }
         }
     }

@@ -117,12 +117,13 @@ pub struct Growing {
     /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
     pub(super) codecs: CodecCounts,
-    /// The any_codec of all segments, if they have the same one and all keys have slots: slow operations are compiled for that case.
+    /// The any_codec of all segments, if they have the same one and all keys have slots: slow
+    /// operations are compiled for that case.
     pub(super) plain: Option<&'static AnyCodec>,
     /// A copy of it, which single lookups read without following it.
     pub(super) near: AnyCodec,
-    /// Whether it is plain, a set, and all its segments have groups whose buckets fit one word of 64
-    /// bits or two: single lookups are compiled for that.
+    /// Whether it is plain, a set, and all its segments have groups whose buckets fit one word of
+    /// 64 bits or two: single lookups are compiled for that.
     pub(super) is_lean: bool,
     pub(super) search: Search,
     /// How often a segment has changed its form or its address.

@@ -98,9 +98,9 @@ mod tests {
     }
 
     /// Worked out by hand: a lookup meets 15.5 slots of the first keys in a segment and 7 of each
-    /// depth behind them, of which those of 16 bits match with probability 2^-16. Thirteen depths of
-    /// 16 bits, four of 17, four of 18 and eleven of 19 weigh 15.5 + 84 + 14 + 7 + 9.6 times that,
-    /// which is 0.1985 %.
+    /// depth behind them, of which those of 16 bits match with probability 2^-16. Thirteen depths
+    /// of 16 bits, four of 17, four of 18 and eleven of 19 weigh 15.5 + 84 + 14 + 7 + 9.6 times
+    /// that, which is 0.1985 %.
     #[test]
     fn two_per_mille_for_good() {
         let mut expected = [19; 32];

@@ -1,11 +1,11 @@
 //! The two words that a lookup loads, compared together.
 //!
-//! Instructions that wait for memory fill the schedulers of a processor, and once these are full, it
-//! begins no further lookup of a loop. Vector units have schedulers of their own. So a lookup that
-//! comes alone compares its words in a vector register, which leaves the schedulers of the integer
-//! units to the hashes of the lookups behind it. Only builds for x86-64 without AVX2 do so, because
-//! with AVX2 the compiler vectorises the loop as a whole. It never vectorises the lanes of maps, so
-//! these are compared in registers in batches too.
+//! Instructions that wait for memory fill the schedulers of a processor, and once these are full,
+//! it begins no further lookup of a loop. Vector units have schedulers of their own. So a lookup
+//! that comes alone compares its words in a vector register, which leaves the schedulers of the
+//! integer units to the hashes of the lookups behind it. Only builds for x86-64 without AVX2 do so,
+//! because with AVX2 the compiler vectorises the loop as a whole. It never vectorises the lanes of
+//! maps, so these are compared in registers in batches too.
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -235,8 +235,9 @@ mod words {
     }
 }
 
-/// The fingerprint that is looked for, in the four lanes of a bucket. Lane number `i` lies in the word that begins
-/// `at[i]` bytes after the bucket's first byte, under `masks[i]`. No mask has the highest bit.
+/// The fingerprint that is looked for, in the four lanes of a bucket. Lane number `i` lies in the
+/// word that begins `at[i]` bytes after the bucket's first byte, under `masks[i]`. No mask has the
+/// highest bit.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) at: [u64; 4],
@@ -258,8 +259,8 @@ pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wante
     unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
-/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read`] do, for words
-/// of any width. `ALONE` says that no loop over lookups is to be vectorised.
+/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read`]
+/// do, for words of any width. `ALONE` says that no loop over lookups is to be vectorised.
 ///
 /// # Safety
 ///

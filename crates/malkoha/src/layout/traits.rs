@@ -127,7 +127,8 @@ pub(crate) trait TableLayout: Room {
     }
 
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
-    /// they are all that a lookup does. `ALONE` is as for [`bucket_pair::have_lane`], where it is used.
+    /// they are all that a lookup does. `ALONE` is as for [`bucket_pair::have_lane`], where it is
+    /// used.
     ///
     /// # Safety
     ///

@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-/// Mutual exclusion: [`ParkingLock`](super::ParkingLock), [`McsLock`](super::McsLock) or [`ElidedMcsLock`](super::ElidedMcsLock).
+/// Mutual exclusion: [`ParkingLock`](super::ParkingLock), [`McsLock`](super::McsLock) or
+/// [`ElidedMcsLock`](super::ElidedMcsLock).
 #[expect(private_bounds, reason = "sealed: how a lock is held is no promise")]
 pub trait Lock: Exclude {}
 

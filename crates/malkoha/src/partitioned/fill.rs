@@ -15,8 +15,8 @@ use crate::table::Rounds;
 use crate::table::rounds::{self, Source};
 use crate::table::traits::{Fill, Sealed};
 
-/// A bin of sorted hashes with more of them than a round and this many times the mean is likely made
-/// on purpose. It is not filled under one lock.
+/// A bin of sorted hashes with more of them than a round and this many times the mean is likely
+/// made on purpose. It is not filled under one lock.
 const CROWDED: usize = 4;
 
 /// A batch on its way into the table.

@@ -127,7 +127,8 @@ impl<T: Partition> Partitioned<T> {
         debug_assert!(added.is_ok(), "each partition comes once");
     }
 
-    /// Returns the partition of the keys with this number, unless it has just given them to another.
+    /// Returns the partition of the keys with this number, unless it has just given them to
+    /// another.
     #[inline(always)]
     fn partition(&self, number: usize) -> &Biased<T> {
         let mut first = number;

@@ -120,8 +120,8 @@ fn batch(number: u64) -> Vec<u64> {
     (0..2_200).map(spread).collect()
 }
 
-/// Two batches, of which the first part that gets in parts the partition, and a key that is looked up
-/// meanwhile.
+/// Two batches, of which the first part that gets in parts the partition, and a key that is looked
+/// up meanwhile.
 #[test]
 fn batches_that_meet_are_all_in() {
     check(|| {

@@ -1,5 +1,5 @@
-//! Filling segments that are in cache: all keys are offered to their slots first, and those that got
-//! none searched for afterwards.
+//! Filling segments that are in cache: all keys are offered to their slots first, and those that
+//! got none searched for afterwards.
 
 use alloc::vec::Vec;
 

@@ -156,15 +156,15 @@ impl Pair {
             _ => {
                 let hashes = self.hashes();
                 let mut found = vec![false; hashes.len()];
-                let mut found_prefetched = found.clone();
+                let mut far = found.clone();
                 with_layout!(&self.table.kernel, layout => {
                     // SAFETY: the table has the layout's geometry, and the lengths are equal.
                     unsafe {
                         batch::contains_in_cache(layout, &self.table.bytes, &hashes, &mut found);
-                        batch::contains_prefetched(layout, &self.table.bytes, &hashes, &mut found_prefetched);
+                        batch::contains_prefetched(layout, &self.table.bytes, &hashes, &mut far);
                     }
                 });
-                assert_eq!(found, found_prefetched, "{:?}", self.table.parts().geometry);
+                assert_eq!(found, far, "{:?}", self.table.parts().geometry);
                 for (&hash, found) in hashes.iter().zip(found) {
                     assert_eq!(found, self.count(hash) > 0, "{:?}", self.table.parts().geometry);
                 }

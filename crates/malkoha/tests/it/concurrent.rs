@@ -229,7 +229,8 @@ fn no_key_is_missed_with_one_lock() {
 }
 
 /// A thread fills a filter of a few buckets until it refuses a key, and empties it, again and
-/// again. So keys that stay move all the time, and batches of them rarely find all versions unchanged.
+/// again. So keys that stay move all the time, and batches of them rarely find all versions
+/// unchanged.
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 fn no_key_is_missed_in_batches_of_a_few_buckets() {

@@ -38,9 +38,9 @@ pub(super) struct Reducing {
 }
 
 impl<T: Item> Items<T> {
-    /// Reduces all records of the input to their keys, or to keys and values with a tab between them. Unless copies are wanted, equal lines count once. They are
-    /// recognised by equal hashes: two different lines have the same 64 bits in one of n^2 / 2^65
-    /// lists.
+    /// Reduces all records of the input to their keys, or to keys and values with a tab between
+    /// them. Unless copies are wanted, equal lines count once. They are recognised by equal hashes:
+    /// two different lines have the same 64 bits in one of n^2 / 2^65 lists.
     ///
     /// The items are then sorted, or in sorted runs, so that the table is filled from one end to
     /// the other.

@@ -84,8 +84,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends a compaction that a crash interrupted on a full device: a copy whose rest fits only into
-    /// the last file, or a new checkpoint that took the room for a copy.
+    /// Ends a compaction that a crash interrupted on a full device: a copy whose rest fits only
+    /// into the last file, or a new checkpoint that took the room for a copy.
     pub(in crate::store) fn end_interrupted(&self) -> Result<()> {
         self.writer()?.want_reserve(&self.files.load())?;
         self.note_interrupted()?;

@@ -10,9 +10,9 @@
 //! replay that meets both uses the copy. Files are removed, the oldest first, only after the log is
 //! synced and a checkpoint without them is written.
 //!
-//! A tombstone is copied as long as there is an older file, other than those that are removed before
-//! its own: such a file may still have the key. The tombstone keeps its age, so that it disappears
-//! eventually.
+//! A tombstone is copied as long as there is an older file, other than those that are removed
+//! before its own: such a file may still have the key. The tombstone keeps its age, so that it
+//! disappears eventually.
 
 mod full;
 mod plan;

@@ -18,8 +18,8 @@ const TOGETHER_LEAST: u64 = 1 << 20;
 const LONGEST_NAP: Duration = Duration::from_millis(128);
 
 impl Inner {
-    /// Bytes of files that are removed together, because each time costs a checkpoint. Not all files
-    /// are removed at the end, in case there are many.
+    /// Bytes of files that are removed together, because each time costs a checkpoint. Not all
+    /// files are removed at the end, in case there are many.
     pub(super) fn together(&self) -> u64 {
         let index = self.index.size_in_bytes();
         let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);

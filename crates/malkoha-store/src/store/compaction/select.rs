@@ -108,9 +108,9 @@ impl Inner {
     /// Usually it is the file that gives back most. Where deletes are spread over all files, and a
     /// tombstone is about as long as the record that it removes, that alone exchanges one for the
     /// other, because a tombstone is needed until all older files are rewritten. So a pass over all
-    /// files, from the oldest on, begins once tombstones take much of the log, or no file gives back
-    /// enough. It ends as soon as the write has room, and the next write continues it. A whole pass
-    /// gives back all dead bytes and all tombstones.
+    /// files, from the oldest on, begins once tombstones take much of the log, or no file gives
+    /// back enough. It ends as soon as the write has room, and the next write continues it. A whole
+    /// pass gives back all dead bytes and all tombstones.
     pub(super) fn file_for_room(&self, share: f64, tried: &Tried) -> Option<Arc<LogFile>> {
         let table = self.files.load();
         let oldest = table.files().first()?;

@@ -13,8 +13,8 @@ use crate::key::KeyHasher;
 use crate::table::traits::Lookup;
 
 impl<C: Content> Filter<Growing, C> {
-    /// The bytes that [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB of a map:
-    /// the header, each segment, the spilled copies. To be put together by a
+    /// The bytes that [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB
+    /// of a map: the header, each segment, the spilled copies. To be put together by a
     /// [`GrowableLoader`](crate::GrowableLoader).
     pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
         pieces(Growing::kind(C::IS_MAP), &self.table, self.hasher())

@@ -24,8 +24,8 @@ mod threads {
     static TAKEN: [AtomicBool; PLACES] = [const { AtomicBool::new(false) }; PLACES];
 
     thread_local! {
-        /// The place of this thread, once it has asked for one. Nothing is to be done when the thread
-        /// ends, so reading this is one load.
+        /// The place of this thread, once it has asked for one. Nothing is to be done when the
+        /// thread ends, so reading this is one load.
         static MINE: Cell<Option<&'static Place>> = const { Cell::new(None) };
         static CLAIM: Claim = Claim::new();
     }
@@ -67,8 +67,8 @@ mod threads {
         &ALL
     }
 
-    /// In the child of a fork, where this thread is the only one: frees the places of the others, for
-    /// which writers would wait otherwise.
+    /// In the child of a fork, where this thread is the only one: frees the places of the others,
+    /// for which writers would wait otherwise.
     #[cfg(target_os = "linux")]
     pub(crate) extern "C" fn forget_others() {
         let mine = MINE.get();
