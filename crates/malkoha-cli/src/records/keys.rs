@@ -46,9 +46,9 @@ pub(super) enum Pick {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digested {
-    /// The digest of what was picked.
+    /// The digest of the picked field.
     Of(Digest),
-    /// What was picked is a digest.
+    /// The digest that the picked field holds.
     Is(Digest),
 }
 

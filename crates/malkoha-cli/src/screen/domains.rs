@@ -88,7 +88,7 @@ impl Domains {
         }
     }
 
-    /// What is said of a name.
+    /// All statements of the list about a name.
     fn said(&self, name: &[u8]) -> Said {
         let (mut asked, mut said) = (Vec::new(), Said::default());
         self.suffixes.ask(0, name, &mut asked);
@@ -154,7 +154,7 @@ impl Domains {
         let Some(dot) = memchr(b'.', name) else { return Said::default() };
         let parent = &name[dot + 1..];
         let mut said = self.said(parent);
-        // What is said of the parent itself, and of those below it, is not the same.
+        // Statements about the parent alone do not hold for names below it.
         said.0 &= BELOW | NOT_BELOW | IMPORTANT;
         if let Some(place) = self.place(self.suffix(parent), parent) {
             said.add(self.names.text[place], false);

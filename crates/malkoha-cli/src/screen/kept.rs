@@ -169,7 +169,7 @@ struct Kept {
     is_settled: bool,
     identity: Identity,
     checksum: u64,
-    /// What is indexed.
+    /// The indexed part of each record.
     keys: u32,
 }
 

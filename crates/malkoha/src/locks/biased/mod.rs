@@ -89,7 +89,7 @@ pub struct Passing(&'static Place);
 impl Drop for Passing {
     #[inline(always)]
     fn drop(&mut self) {
-        // What was read before is read before a writer sees this.
+        // Release: all reads under the lock end before a writer sees that the place is free.
         self.0.0.store(0, Ordering::Release);
     }
 }
