@@ -24,9 +24,10 @@ const START_LOAD: f64 = 0.958;
 /// The share of slots, in 64ths, above which a segment of fewer than [`PLACES`] buckets grows.
 /// Searches get longer and longer there.
 const FULL_64THS: u64 = 61;
-/// How a segment of at least [`PLACES`] buckets grows, with slots of at least [`LONG`] bits. At 0.1
-/// % a key then takes 21.5 to 22 bits on average while a set doubles, and 63 % of the inserts find
-/// room at once. With the steps for short slots it takes 1.5 bits less, and only 40 % find room.
+/// How a segment of at least [`PLACES`] buckets grows, with slots of at least [`LONG`] bits. A key
+/// of a set at 0.1 % then takes 21.5 to 22 bits on average while the set doubles, and 63 % of the
+/// inserts find room at once. With the steps for short slots it takes about 1.5 bits less, and 40 %
+/// find room.
 const LONG_SLOTS: Steps = Steps { full_64ths: 56, part: 10, split_room: 110 };
 /// The same for shorter slots, of which each empty one costs a larger share of a key's bits.
 const SHORT_SLOTS: Steps = Steps { full_64ths: 59, part: 32, split_room: 106 };
