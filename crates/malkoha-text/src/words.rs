@@ -1,0 +1,125 @@
+//! From a text to its words: what two texts must share to be similar.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// Calls `each` with the words of a text, in order: its longest runs of letters and digits, in
+/// lower case and Unicode normalization form C. Punctuation, symbols and white space separate
+/// words and have no other effect.
+///
+/// Chinese, Japanese, Thai, Lao, Khmer and Burmese do not separate words, so each character of
+/// their scripts is a word.
+///
+/// ```
+/// let mut words = Vec::new();
+/// malkoha_text::words("“Don't” — 杜鵑 CUCKOOS!", |word| words.push(word.to_owned()));
+/// assert_eq!(words, ["don", "t", "杜", "鵑", "cuckoos"]);
+/// ```
+pub fn words(text: &str, mut each: impl FnMut(&str)) {
+    let mut word = String::new();
+    let mut rest = text;
+    // Most text is ASCII, which needs neither tables nor decoding.
+    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        // A letter can combine with the character after it, so the word before it waits.
+        let start = rest[..at].rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        ascii_words(&rest[..start], &mut word, &mut each);
+        let after = &rest[start..];
+        let end = after.find(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+        let (run, later) = after.split_at(end.unwrap_or(after.len()));
+        any_words(run, &mut word, &mut each);
+        rest = later;
+    }
+    ascii_words(rest, &mut word, &mut each);
+}
+
+/// The words of ASCII characters. `word` is memory to use.
+fn ascii_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
+    for piece in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()) {
+        word.clear();
+        word.push_str(piece);
+        word.make_ascii_lowercase();
+        each(word);
+    }
+}
+
+/// The words of any characters. A word ends with them.
+fn any_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
+    word.clear();
+    for c in composed(text).chars().flat_map(char::to_lowercase) {
+        let alone = is_word(c);
+        if (alone || !c.is_alphanumeric()) && !word.is_empty() {
+            each(word);
+            word.clear();
+        }
+        if alone {
+            each(c.encode_utf8(&mut [0; 4]));
+        } else if c.is_alphanumeric() {
+            word.push(c);
+        }
+    }
+    if !word.is_empty() {
+        each(word);
+    }
+}
+
+fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        _ => Cow::Owned(text.nfc().collect()),
+    }
+}
+
+/// Whether a character belongs to a script that does not separate words.
+fn is_word(c: char) -> bool {
+    matches!(c,
+        // Thai and Lao, Burmese, Khmer.
+        '\u{0e01}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        // Kana, ideographs and their extensions.
+        | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words_of(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        words(text, |word| all.push(word.to_owned()));
+        all
+    }
+
+    /// The definition, without the shortcuts.
+    fn oracle(text: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        any_words(text, &mut String::new(), &mut |word: &str| all.push(word.to_owned()));
+        all
+    }
+
+    #[test]
+    fn words_ignore_case_punctuation_space_and_composition() {
+        for (text, expected) in [
+            ("", &[][..]),
+            (" \t\n.,;-", &[]),
+            ("One, two;THREE", &["one", "two", "three"]),
+            ("caf\u{e9} cafe\u{301} CAFE\u{301}S", &["caf\u{e9}", "caf\u{e9}", "caf\u{e9}s"]),
+            ("x1 2y", &["x1", "2y"]),
+            ("Straße ÅNGSTRÖM", &["straße", "ångström"]),
+            ("东京tower", &["东", "京", "tower"]),
+            ("Дрозд—птица", &["дрозд", "птица"]),
+        ] {
+            assert_eq!(words_of(text), expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ascii_and_other_runs_are_one_text(text in "[ -~éÉ\u{301}杜ßİ\u{c5}\u{212b}.]{0,60}") {
+            prop_assert_eq!(words_of(&text), oracle(&text));
+        }
+    }
+}
