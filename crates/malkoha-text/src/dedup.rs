@@ -191,7 +191,7 @@ impl Deduplicator {
         &self.preparer
     }
 
-    /// The number of texts that were decided on.
+    /// The number of texts that were decided on or [skipped](Self::skip).
     #[must_use]
     pub fn decided(&self) -> u64 {
         self.decided
@@ -222,6 +222,11 @@ impl Deduplicator {
             }
             _ => 0.0,
         }
+    }
+
+    /// Passes over a number, as that of a record without a text.
+    pub fn skip(&mut self) {
+        self.decided += 1;
     }
 
     /// Decides on the next text, which this one's [`preparer`](Self::preparer) has prepared. Takes

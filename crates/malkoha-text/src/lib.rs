@@ -31,7 +31,9 @@
 //! * Texts shorter than a shingle are similar only if they have the same words.
 //! * Similarity is that of sets. A text within a text twice as long has a similarity of a half.
 
-#![forbid(unsafe_op_in_unsafe_fn)]
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod bands;
 mod dedup;

@@ -108,6 +108,12 @@ impl Options {
         self.numbered
     }
 
+    /// Whether the decisions are the same: all but the room at first.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Self { documents: 0, ..*self } == Self { documents: 0, ..*other }
+    }
+
     pub(crate) fn check(self) -> Result<Self, OptionsError> {
         if let Method::Near { shingle, rate, .. } = self.method {
             if !(1..=Shingle::MAX).contains(&shingle.size()) {

@@ -75,6 +75,12 @@ impl Deduplicator {
         writer.flush()
     }
 
+    /// Whether a file begins as states do. It can still be damaged or of a newer version.
+    pub fn is_state<R: Read>(mut reader: R) -> bool {
+        let mut start = [0; SIGNATURE.len()];
+        reader.read_exact(&mut start).is_ok() && start == SIGNATURE
+    }
+
     /// Reads a state. Reads exactly its bytes, and allocates memory only as they arrive.
     ///
     /// # Errors
@@ -133,8 +139,7 @@ impl Deduplicator {
         if self.options.numbered || other.options.numbered {
             return Err(UniteError::Numbered);
         }
-        let same =
-            Options { documents: 0, ..self.options } == Options { documents: 0, ..other.options };
+        let same = self.options.is_same(&other.options);
         match (&mut self.index, &other.index) {
             (Index::Exact(a), Index::Exact(b)) if same => a.map.union_with(&b.map)?,
             (Index::Near(Near::Set(a)), Index::Near(Near::Set(b))) if same => a.union_with(b)?,

@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod count;
+mod dedup;
 mod domains;
 mod edit;
 mod generate;
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     Screen(screen::Arguments),
     Index(index::Arguments),
     Uniq(uniq::Arguments),
+    Dedup(dedup::Arguments),
     New(new::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
@@ -87,6 +89,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Screen(arguments) => screen::run(&arguments),
         Command::Index(arguments) => index::run(&arguments),
         Command::Uniq(arguments) => uniq::run(&arguments),
+        Command::Dedup(arguments) => dedup::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
+use std::path::Path;
 
 use encoding_rs_io::DecodeReaderBytes;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
 use super::zstd::ZstdReader;
+use crate::output::Encoding;
 
 /// Formats that begin with a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +48,7 @@ const SIGNATURES: [(&[u8], Content); 13] = [
 ];
 
 /// The lines of a source, decompressed if they are compressed.
-pub(super) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let (content, source) = recognise(source)?;
     let lines: Box<dyn Read + Send> = match content {
         None | Some(Content::Marked | Content::Utf16 | Content::NoLines(_)) => {
@@ -83,6 +85,16 @@ pub(super) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
     let (content, _) = recognise(&mut file)?;
     file.rewind()?;
     Ok(content)
+}
+
+/// How the lines of a file are compressed.
+pub(crate) fn encoding(path: &Path) -> io::Result<Encoding> {
+    Ok(match start_of(&File::open(path)?)? {
+        Some(Content::Gzip) => Encoding::Gzip,
+        Some(Content::Zstd) => Encoding::Zstd,
+        Some(Content::Xz) => Encoding::Xz,
+        _ => Encoding::Plain,
+    })
 }
 
 /// The type of bytes in memory.

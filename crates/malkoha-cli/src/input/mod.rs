@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 
 pub(crate) use blocks::{Block, Blocks};
+pub(crate) use content::encoding;
+#[cfg(test)]
+pub(crate) use content::lines as decompressed;
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
 pub(crate) use tree::files_below;

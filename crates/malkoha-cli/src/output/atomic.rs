@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, FilterView, ReadError};
+use tempfile::NamedTempFile;
 
 use super::stdout;
 use crate::failure::CANNOT_WRITE;
@@ -90,7 +91,7 @@ fn write_to(
                     name(path)
                 ),
                 Overwrite::Only(is_one) if metadata.len() > 0 && !is_one(path) => {
-                    bail!("{} exists and is not an index: move it elsewhere", name(path));
+                    bail!("{} exists and is of another kind: move it elsewhere", name(path));
                 }
                 _ => {}
             }
@@ -122,47 +123,84 @@ fn write_beside(
     locked: bool,
     contents: &Contents<'_>,
 ) -> io::Result<Option<File>> {
-    let directory = match target.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".malkoha-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Less the process's umask, as for any new file.
-        builder.permissions(Permissions::from_mode(0o666));
-    }
-    let complete = |file: &File| {
-        write(file, contents)?;
-        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        file.sync_all()?;
-        // Before it has the name by which others find it.
-        (locked && cfg!(unix)).then(|| file.try_clone().and_then(hold)).transpose()
-    };
-    let (path, lock) = match nameless(&directory) {
-        Some(file) => {
-            let lock = complete(&file)?;
-            let named = builder.make_in(&directory, |path| link(&file, path));
-            (named.map_err(without_path)?.into_temp_path(), lock)
-        }
-        None => {
-            let file = builder.tempfile_in(&directory).map_err(without_path)?;
-            let lock = complete(file.as_file())?;
-            (file.into_temp_path(), lock)
-        }
-    };
-    match overwrite {
-        Overwrite::Nothing => path.persist_noclobber(target),
-        _ => path.persist(target),
-    }
-    .map_err(|error| error.error)?;
-    // The rename itself must survive a power cut too. Directories cannot be opened everywhere.
-    if let Ok(directory) = File::open(directory) {
-        directory.sync_all()?;
-    }
+    let draft = Draft::beside(target)?;
+    write(draft.file(), contents)?;
+    permissions.map_or(Ok(()), |permissions| draft.file().set_permissions(permissions))?;
+    // Before it has the name by which others find it.
+    let lock =
+        (locked && cfg!(unix)).then(|| draft.file().try_clone().and_then(hold)).transpose()?;
+    draft.publish(target, !matches!(overwrite, Overwrite::Nothing))?;
     Ok(lock)
+}
+
+/// A file that gets its name when it is complete.
+pub(crate) struct Draft {
+    directory: PathBuf,
+    file: Unnamed,
+}
+
+enum Unnamed {
+    /// Nothing of it remains if the process is killed.
+    Nameless(File),
+    Temporary(NamedTempFile),
+}
+
+impl Draft {
+    /// In the directory of `target`.
+    pub(crate) fn beside(target: &Path) -> io::Result<Self> {
+        let directory = match target.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let file = match nameless(&directory) {
+            Some(file) => Unnamed::Nameless(file),
+            None => {
+                let file = Self::builder().tempfile_in(&directory).map_err(without_path)?;
+                Unnamed::Temporary(file)
+            }
+        };
+        Ok(Self { directory, file })
+    }
+
+    fn builder() -> tempfile::Builder<'static, 'static> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".malkoha-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // Less the process's umask, as for any new file.
+            builder.permissions(Permissions::from_mode(0o666));
+        }
+        builder
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        match &self.file {
+            Unnamed::Nameless(file) => file,
+            Unnamed::Temporary(file) => file.as_file(),
+        }
+    }
+
+    /// Gives the file its name, in place of one that has it if `overwrite` says so. Its content and
+    /// its name then survive a power cut.
+    pub(crate) fn publish(self, target: &Path, overwrite: bool) -> io::Result<()> {
+        self.file().sync_all()?;
+        let path = match self.file {
+            Unnamed::Nameless(file) => {
+                let named = Self::builder().make_in(&self.directory, |path| link(&file, path));
+                named.map_err(without_path)?.into_temp_path()
+            }
+            Unnamed::Temporary(file) => file.into_temp_path(),
+        };
+        let published =
+            if overwrite { path.persist(target) } else { path.persist_noclobber(target) };
+        published.map_err(|error| error.error)?;
+        // Directories cannot be opened everywhere.
+        if let Ok(directory) = File::open(self.directory) {
+            directory.sync_all()?;
+        }
+        Ok(())
+    }
 }
 
 fn hold(file: File) -> io::Result<File> {

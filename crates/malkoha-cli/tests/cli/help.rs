@@ -14,6 +14,7 @@ fn help_texts_are_as_reviewed() {
         "screen",
         "index",
         "uniq",
+        "dedup",
         "new",
         "build",
         "check",

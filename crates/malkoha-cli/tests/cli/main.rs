@@ -2,6 +2,7 @@
 
 mod bounded;
 mod broken_output;
+mod dedup;
 mod filter_files;
 mod formats;
 mod generated;

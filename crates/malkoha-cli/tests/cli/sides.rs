@@ -148,7 +148,7 @@ fn what_can_have_no_index_is_refused() {
     dir.run("index sub").complains(&format!("'sub' {plain}"));
     dir.run("index -").complains("an index is kept beside a file: name it");
     dir.run("index -q input")
-        .complains("'input.mlx' exists and is not an index: move it elsewhere");
+        .complains("'input.mlx' exists and is of another kind: move it elsewhere");
     dir.run("index none").complains("cannot open list 'none': No such file or directory");
     dir.run("index -q -0 list").prints("");
     let run = dir.run("screen -f list input").succeeds();

@@ -1,0 +1,153 @@
+//! The first turn: decides on the documents in their order.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use malkoha_text::{Decision, Reason};
+use parking_lot::Mutex;
+use serde_json::json;
+
+use super::journal::{Journal, Progress};
+use super::record::{Content, OnBad, Records, report};
+use super::seen::Seen;
+use super::shards::Shard;
+use crate::pipeline::Sink;
+
+/// Decides on documents, and saves the state from time to time.
+pub(super) struct Decider {
+    pub(super) seen: Seen,
+    pub(super) progress: Progress,
+    shards: Arc<[Shard]>,
+    on_bad: OnBad,
+    /// Whether decisions are reported.
+    reports: bool,
+    /// Whether what is left is written.
+    writes: bool,
+    /// Files before this one were finished by an earlier run.
+    first_new: usize,
+    /// The file of the last block.
+    shard: Option<usize>,
+    /// The line of the next record, from 1.
+    line: u64,
+    journal: Option<Arc<Mutex<Journal>>>,
+    saving: Saving,
+}
+
+/// When to save the state.
+struct Saving {
+    next: Instant,
+}
+
+/// A state is saved at most this often, and takes at most one part in so many of the time.
+const SHORTEST: Duration = Duration::from_secs(1);
+const PART: u32 = 20;
+
+impl Decider {
+    pub(super) fn new(
+        seen: Seen,
+        shards: Arc<[Shard]>,
+        (on_bad, reports, writes): (OnBad, bool, bool),
+        journal: Option<Arc<Mutex<Journal>>>,
+        progress: Progress,
+    ) -> Self {
+        let first_new = progress.finished;
+        let saving = Saving { next: Instant::now() + SHORTEST };
+        Self {
+            seen,
+            progress,
+            shards,
+            on_bad,
+            reports,
+            writes,
+            first_new,
+            shard: None,
+            line: 1,
+            journal,
+            saving,
+        }
+    }
+
+    /// Counts a decision.
+    fn count(&mut self, content: &Content, decision: &Decision) {
+        let totals = &mut self.progress.totals;
+        match (content, decision) {
+            (Content::Blank, _) => return,
+            (Content::Bad(_), _) => {
+                totals.bad += 1;
+                totals.bad_dropped += u64::from(self.on_bad == OnBad::Drop);
+            }
+            (_, Decision::Drop(duplicate)) => match duplicate.reason {
+                Reason::Near { .. } => totals.near += 1,
+                Reason::Paragraphs { .. } => totals.emptied += 1,
+                _ => totals.same += 1,
+            },
+            (_, Decision::Cut { paragraphs, .. }) => {
+                totals.cut += 1;
+                totals.paragraphs += u64::from(*paragraphs);
+                totals.kept += 1;
+            }
+            (_, _) => totals.kept += 1,
+        }
+        totals.documents += 1;
+    }
+
+    /// Saves the state after this file, if it is time.
+    fn save(&mut self, shard: usize) -> Result<()> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let start = Instant::now();
+        if start < self.saving.next {
+            return Ok(());
+        }
+        journal.lock().save(&self.seen, shard + 1)?;
+        self.progress.saved = shard + 1;
+        self.saving.next = Instant::now() + SHORTEST.max(start.elapsed() * PART);
+        Ok(())
+    }
+}
+
+impl Sink for Decider {
+    type Made = Records;
+
+    fn take(&mut self, records: &mut Records) -> Result<()> {
+        let shard = records.shard;
+        if self.shard != Some(shard) {
+            self.shard = Some(shard);
+            self.line = 1;
+            self.seen.begin_file(&self.shards[shard].input);
+        }
+        let is_new = shard >= self.first_new;
+        let file = self.shards[shard].input.display().to_string();
+        let mut lines = Vec::new();
+        for (record, prepared) in records.each() {
+            if matches!(record.content, Content::Text(_)) {
+                record.decision = self.seen.texts.decide(prepared)?;
+            } else {
+                self.seen.texts.skip();
+            }
+            if is_new {
+                self.count(&record.content, &record.decision);
+                let place = |number| {
+                    let (file, line) = self.seen.place(number);
+                    json!({ "file": file, "line": line })
+                };
+                let report =
+                    if self.reports { report(record, &file, self.line, place) } else { None };
+                if let Some(report) = report {
+                    lines.extend_from_slice(report.to_string().as_bytes());
+                    lines.push(b'\n');
+                }
+            }
+            self.line += 1;
+        }
+        records.report = lines;
+        records.encoding = (is_new && self.writes).then(|| self.shards[shard].encoding);
+        records.progress = None;
+        if records.ends && is_new {
+            self.progress.finished = shard + 1;
+            self.save(shard)?;
+            records.progress = Some(self.progress);
+        }
+        Ok(())
+    }
+}

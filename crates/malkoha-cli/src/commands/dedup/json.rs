@@ -1,0 +1,168 @@
+//! The text of a JSON object, and where it stands.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Why a record has no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bad {
+    NoJson,
+    Lacks,
+    NoText,
+}
+
+impl fmt::Display for Bad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoJson => "is no JSON object",
+            Self::Lacks => "lacks the field of the text",
+            Self::NoText => "has no text in the field, but another value",
+        })
+    }
+}
+
+/// The names that lead to a field: `text`, or `/meta/body` for one within an object.
+#[derive(Clone, Debug)]
+pub(super) struct Field(Vec<String>);
+
+impl Field {
+    pub(super) fn parse(name: &str) -> Self {
+        // As in RFC 6901.
+        let unescape = |name: &str| name.replace("~1", "/").replace("~0", "~");
+        Self(match name.strip_prefix('/') {
+            Some(path) => path.split('/').map(unescape).collect(),
+            None => vec![name.to_owned()],
+        })
+    }
+
+    /// Puts the text of a record into `text`. Returns the place of its JSON string.
+    pub(super) fn read(&self, record: &[u8], text: &mut String) -> Result<Range<usize>, Bad> {
+        text.clear();
+        let mut reader = serde_json::Deserializer::from_slice(record);
+        let found = Seek(&self.0).deserialize(&mut reader).map_err(|_| Bad::NoJson)?;
+        reader.end().map_err(|_| Bad::NoJson)?;
+        let raw = found.ok_or(Bad::Lacks)?.get();
+        if raw == "null" {
+            return Err(Bad::Lacks);
+        }
+        unquote(raw.as_bytes(), text)?;
+        let start = raw.as_ptr().addr() - record.as_ptr().addr();
+        Ok(start..start + raw.len())
+    }
+}
+
+/// Appends the text of a JSON string.
+pub(super) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
+    let mut reader = serde_json::Deserializer::from_slice(string);
+    reader.deserialize_str(Text(text)).map_err(|_| Bad::NoText)
+}
+
+/// Finds the value at the end of a path through objects; the last one of several.
+struct Seek<'a>(&'a [String]);
+
+impl<'de> DeserializeSeed<'de> for Seek<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
+        value.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seek<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(is_it) = map.next_key_seed(Is(&self.0[0]))? {
+            if !is_it {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let raw: &RawValue = map.next_value()?;
+            found = match &self.0[1..] {
+                [] => Some(raw),
+                rest => Seek(rest).deserialize(raw).unwrap_or(None),
+            };
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a string is this one.
+struct Is<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Is<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<bool, D::Error> {
+        value.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
+    }
+}
+
+/// Appends a string.
+struct Text<'a>(&'a mut String);
+
+impl Visitor<'_> for Text<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_and_its_place_are_found() {
+        let text = |field: &str, record: &str| {
+            let mut text = String::new();
+            let place = Field::parse(field).read(record.as_bytes(), &mut text)?;
+            Ok((text, record[place].to_owned()))
+        };
+        let found = |text: &str, raw: &str| Ok((text.to_owned(), raw.to_owned()));
+        let record = r#" {"id":1,"text" : "a\n\u00e9\"","m":{"x/y":{"t":"deep"},"n":[1]}} "#;
+        assert_eq!(text("text", record), found("a\né\"", r#""a\n\u00e9\"""#));
+        assert_eq!(text("/m/x~1y/t", record), found("deep", r#""deep""#));
+        assert_eq!(text("te\u{78}t", r#"{"te\u0078t":"x"}"#), found("x", r#""x""#));
+        assert_eq!(text("t", r#"{"t":1,"t":"last"}"#), found("last", r#""last""#));
+        for (field, record, bad) in [
+            ("text", "", Bad::NoJson),
+            ("text", "[1]", Bad::NoJson),
+            ("text", r#"{"text":"x""#, Bad::NoJson),
+            ("text", r#"{"text":"x"} x"#, Bad::NoJson),
+            ("text", "{\"text\":\"\u{1}\"}", Bad::NoText),
+            ("text", r#"{"Text":"x"}"#, Bad::Lacks),
+            ("text", r#"{"text":null}"#, Bad::Lacks),
+            ("text", r#"{"text":["x"]}"#, Bad::NoText),
+            ("/a/b", r#"{"a":"b"}"#, Bad::Lacks),
+        ] {
+            assert_eq!(text(field, record), Err(bad), "{field} of {record}");
+        }
+    }
+}

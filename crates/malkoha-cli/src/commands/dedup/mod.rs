@@ -1,0 +1,333 @@
+//! `malkoha dedup`: documents without duplicates, file by file.
+
+mod decide;
+mod journal;
+mod json;
+mod record;
+mod seen;
+mod shards;
+mod source;
+mod totals;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{ArgGroup, Args};
+use indicatif::HumanBytes;
+use malkoha::KeyHasher;
+use malkoha_text::{Bands, Deduplicator, Method, Options, Shingle};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use self::decide::Decider;
+use self::journal::Journal;
+use self::json::Field;
+use self::record::{OnBad, Records};
+use self::seen::Seen;
+use self::shards::{Shard, shards};
+use self::source::{Piece, Reader};
+use self::totals::Totals;
+use self::write::{Files, Report};
+use crate::arguments::ThreadArgs;
+use crate::failure::{Outcome, tell};
+use crate::input::name;
+use crate::output::print_record;
+use crate::pipeline::in_two_turns;
+use crate::progress::Progress;
+
+const AFTER_HELP: &str = "\
+Reads documents, a JSON object a line, from files that are plain or compressed
+by gzip, zstd or xz, and from the .jsonl, .ndjson and .json files below
+directories. Writes those that stay into files of the same names and compression
+below DIR, or to standard output. A file in DIR is complete or not there.
+
+A document is dropped if it is a duplicate of one before it that was kept. So
+every dropped document has a duplicate in the output. The result depends on the
+documents and their order alone, not on the number of threads.
+
+Without an option for it, duplicates have equal texts: over 96 bits of two hashes
+are compared, which takes 13 bytes per kept document. --near 0.8 finds documents
+that have at least about 0.8 of their runs of five words in common (the Jaccard
+similarity), whatever their case and punctuation. It takes about 60 bytes per
+document, and finds 94.5 % of the pairs of exactly this similarity, 99.9 % of
+those of 0.9, a quarter of those of 0.6. At most 1 in 10,000 documents without a
+similar one is lost (--rate).
+
+--paragraphs cuts lines of text that occurred before out of each document, and
+drops it if less than --min-left bytes are left of it.
+
+A run that was killed goes on with --resume, and gives the same files. --seen
+carries what was kept from one run to the next; it is written at the end.
+
+Examples:
+  malkoha dedup --field text -o clean/ raw/
+  malkoha dedup --near 0.8 --field text -o clean/ --report dropped.jsonl raw/
+  malkoha dedup --field text --seen crawls.state -o clean-06/ crawl-06/*.jsonl.gz
+  malkoha dedup --paragraphs --field /page/body < docs.jsonl > clean.jsonl
+  malkoha dedup --near 0.7 --field text --dry-run --json raw/";
+
+/// Drop duplicate documents of a data set: equal ones, similar ones, repeated paragraphs
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+#[command(group = ArgGroup::new("method").args(["near", "words", "paragraphs"]))]
+pub(crate) struct Arguments {
+    /// Files of documents, or directories of them; '-' or none is standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// The field that has the text; /a/b is the field b of the object a
+    #[arg(long, value_name = "NAME")]
+    field: String,
+
+    /// Write the files below this directory [default: to standard output]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Drop documents of at least about this Jaccard similarity, from 0.3 to 0.99
+    #[arg(long, value_name = "SIMILARITY")]
+    near: Option<f64>,
+
+    /// Drop documents of equal words, whatever their case, punctuation and white space
+    #[arg(long)]
+    words: bool,
+
+    /// Cut repeated paragraphs, which are lines of the text
+    #[arg(long)]
+    paragraphs: bool,
+
+    /// With --near: compare runs of N words, or of N characters as in 13c
+    #[arg(long, value_name = "N", default_value = "5", value_parser = parse_shingle, requires = "near")]
+    shingle: Shingle,
+
+    /// With --near: this many bands of so many rows each, as in 16x8 [default: by SIMILARITY]
+    #[arg(long, value_name = "BANDSxROWS", value_parser = parse_bands, requires = "near")]
+    bands: Option<Bands>,
+
+    /// With --near: the largest probability to lose a document without a similar one
+    #[arg(long, value_name = "RATE", default_value_t = 1e-4, requires = "near")]
+    rate: f64,
+
+    /// With --paragraphs: drop a document that was cut if less is left of it
+    #[arg(long, value_name = "BYTES", default_value_t = 100, requires = "paragraphs")]
+    min_left: u32,
+
+    /// With --paragraphs: never cut shorter ones
+    #[arg(long, value_name = "BYTES", default_value_t = 0, requires = "paragraphs")]
+    min_paragraph: u32,
+
+    /// Also drop duplicates of what earlier runs with this file kept, and add what this one keeps
+    #[arg(long, value_name = "FILE")]
+    seen: Option<PathBuf>,
+
+    /// Write for each document that was dropped or cut why, and of which one it is a duplicate:
+    /// a JSON object a line. Takes 8 more bytes per kept document, or with --near 40
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// What to do with a record that has no text
+    #[arg(long, value_name = "ACTION", default_value = "stop")]
+    bad: OnBad,
+
+    /// Only count
+    #[arg(long, conflicts_with_all = ["output", "resume"])]
+    dry_run: bool,
+
+    /// Go on with a run that did not end
+    #[arg(long, requires = "output")]
+    resume: bool,
+
+    /// Overwrite files in DIR
+    #[arg(long)]
+    force: bool,
+
+    /// Key of the hashes: somebody who knows it can make texts that are dropped
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    /// Print the counts as a JSON record: to stdout with --output or --dry-run, else to stderr
+    #[arg(long)]
+    json: bool,
+
+    /// Show no progress bar and no summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let start = Instant::now();
+    let options = arguments.options()?;
+    let inputs =
+        if arguments.inputs.is_empty() { &[PathBuf::from("-")][..] } else { &arguments.inputs };
+    let shards: Arc<[Shard]> = shards(inputs, arguments.output.as_deref(), arguments.quiet)?.into();
+    let mut seen = arguments.begin(options)?;
+    let journal = arguments.journal(&shards, &options, &seen)?;
+    let progress = journal.as_ref().map(Journal::progress).unwrap_or_default();
+    let mut totals = progress.totals;
+    // A run can be killed after its last step, which writes the file of --seen.
+    if progress.finished < shards.len() || seen.texts.decided() == progress.before {
+        if let Some(saved) = journal.as_ref().map(|it| it.state(&options)).transpose()?.flatten() {
+            seen = saved;
+        }
+        let journal = journal.map(|journal| Arc::new(Mutex::new(journal)));
+        (seen, totals) = arguments.work(&shards, seen, progress, journal.clone())?;
+        if let Some(path) = arguments.seen.as_ref().filter(|_| !arguments.dry_run) {
+            seen.save(path)?;
+        }
+        journal.map_or(Ok(()), |journal| journal.lock().remove())?;
+    } else if let Some(journal) = &journal {
+        journal.remove()?;
+    }
+    arguments.summarise(&totals, &seen, start)?;
+    Ok(Outcome::found_if(totals.kept > 0))
+}
+
+impl Arguments {
+    fn options(&self) -> Result<Options> {
+        let method = if let Some(similarity) = self.near {
+            let bands = self.bands.map_or_else(|| Bands::for_similarity(similarity), Ok)?;
+            Method::Near { bands, shingle: self.shingle, rate: self.rate }
+        } else if self.paragraphs {
+            Method::Paragraphs { shortest: self.min_paragraph, least_left: self.min_left }
+        } else if self.words {
+            Method::Words
+        } else {
+            Method::Exact
+        };
+        let options = Options::of(method).hasher(KeyHasher::new(self.seed));
+        Ok(options.numbered(self.report.is_some()))
+    }
+
+    /// The state to begin with.
+    fn begin(&self, options: Options) -> Result<Seen> {
+        match &self.seen {
+            Some(path) if path.exists() => Seen::open(path, &options),
+            _ => Seen::new(options),
+        }
+    }
+
+    /// All that decides over the output.
+    fn identity(&self, options: &Options) -> Value {
+        let bad = format!("{:?}", self.bad);
+        json!({ "options": format!("{options:?}"), "field": self.field, "bad": bad })
+    }
+
+    /// Refuses to overwrite files, before the work begins.
+    fn check_outputs(&self, shards: &[Shard]) -> Result<()> {
+        // The file after the last finished one may be there: the run was killed between them.
+        let new =
+            shards.iter().skip(usize::from(self.resume)).filter_map(|it| it.output.as_deref());
+        match new.filter(|_| !self.force).find(|path| path.exists()) {
+            Some(path) => bail!(
+                "{} exists: name another output directory, or overwrite its files with --force",
+                name(path)
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// The journal of this run in the output directory.
+    fn journal(&self, shards: &[Shard], options: &Options, seen: &Seen) -> Result<Option<Journal>> {
+        let Some(directory) = &self.output else { return Ok(None) };
+        fs::create_dir_all(directory)
+            .with_context(|| format!("cannot make {}", name(directory)))?;
+        let (run, decided) = (self.identity(options), seen.texts.decided());
+        let mut journal = Journal::open(directory, shards, run, self.resume, decided)?;
+        let progress = journal.progress();
+        self.check_outputs(&shards[progress.finished..])?;
+        ensure!(
+            decided == progress.before || progress.finished == shards.len(),
+            "the file of --seen is not the one that the run began with: put that one back"
+        );
+        journal.note(progress)?;
+        Ok(Some(journal))
+    }
+
+    fn work(
+        &self,
+        shards: &Arc<[Shard]>,
+        seen: Seen,
+        progress: journal::Progress,
+        journal: Option<Arc<Mutex<Journal>>>,
+    ) -> Result<(Seen, Totals)> {
+        let report = self.report.as_deref();
+        let report = report.map(|path| Report::open(path, self.resume, &progress, self.force));
+        let report = report.transpose()?;
+        let total = shards[progress.saved..].iter().map(Shard::size).sum();
+        let bar = Arc::new(Progress::beside_lines("Reading", total, self.quiet));
+        let reader = Reader::new(Arc::clone(shards), bar, progress.saved);
+        let preparer = seen.texts.preparer().clone();
+        let (field, on_bad) = (Field::parse(&self.field), self.bad);
+        let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
+        let work = move |piece: &Piece, records: &mut Records| {
+            records.read(piece, &names[piece.shard], &field, &preparer, on_bad)
+        };
+        let writes = !self.dry_run;
+        let how = (on_bad, report.is_some(), writes);
+        let decider = Decider::new(seen, Arc::clone(shards), how, journal.clone(), progress);
+        let how = (progress.finished, writes, self.force || self.resume);
+        let files = Files::new(Arc::clone(shards), how, report, journal);
+        let (decider, files) = in_two_turns(reader, self.threads.threads(), work, decider, files)?;
+        if let Some(mut report) = files.report {
+            report.settle()?;
+        }
+        Ok((decider.seen, decider.progress.totals))
+    }
+
+    fn summarise(&self, totals: &Totals, seen: &Seen, start: Instant) -> Result<()> {
+        let seconds = start.elapsed().as_secs_f64();
+        let texts: &Deduplicator = &seen.texts;
+        if self.json {
+            let mut record = totals.to_json();
+            record["index_bytes"] = texts.size_in_bytes().into();
+            record["expected_wrong_loss"] = texts.expected_wrong_loss().into();
+            record["peak_bytes"] = peak_bytes().into();
+            record["seconds"] = seconds.into();
+            if self.output.is_some() || self.dry_run {
+                return print_record(&record);
+            }
+            tell(&record.to_string());
+        } else if !self.quiet {
+            let peak = peak_bytes()
+                .map_or(String::new(), |peak| format!(", process {}", HumanBytes(peak)));
+            tell(&format!(
+                "{totals}; index {}{peak}; {seconds:.1} s",
+                HumanBytes(texts.size_in_bytes())
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The largest memory that this process had, where the system says it.
+fn peak_bytes() -> Option<u64> {
+    let status = fs::read_to_string(Path::new("/proc/self/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+fn parse_shingle(text: &str) -> Result<Shingle, String> {
+    let size = |digits: &str| match digits.parse() {
+        Ok(size) if (1..=Shingle::MAX).contains(&size) => Ok(size),
+        _ => Err(format!("write 1 to {}, or 1c to {0}c for characters", Shingle::MAX)),
+    };
+    match text.strip_suffix('c') {
+        Some(digits) => size(digits).map(Shingle::Characters),
+        None => size(text).map(Shingle::Words),
+    }
+}
+
+fn parse_bands(text: &str) -> Result<Bands, String> {
+    let parts = text
+        .split_once('x')
+        .and_then(|(bands, rows)| Some((bands.parse().ok()?, rows.parse().ok()?)));
+    let (bands, rows) = parts.ok_or("write it as 16x8, for 16 bands of 8 rows")?;
+    Bands::new(bands, rows).map_err(|error| error.to_string())
+}

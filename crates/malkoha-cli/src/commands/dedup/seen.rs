@@ -1,0 +1,92 @@
+//! The state of a run: what was kept, and the names of the files that the numbers count through.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use malkoha_text::{Deduplicator, Options};
+
+use crate::input::name;
+use crate::output::{Overwrite, replace_with};
+
+/// A deduplicator that remembers the places of documents, if it remembers numbers.
+pub(super) struct Seen {
+    pub(super) texts: Deduplicator,
+    /// By file: the number of its first line, and its name.
+    files: Vec<(u64, String)>,
+}
+
+impl Seen {
+    pub(super) fn new(options: Options) -> Result<Self> {
+        Ok(Self { texts: Deduplicator::new(options)?, files: Vec::new() })
+    }
+
+    /// The state in a file, which must have these options.
+    pub(super) fn open(path: &Path, options: &Options) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot open {}", name(path)))?;
+        let failed = || format!("cannot read {}", name(path));
+        let mut reader = BufReader::new(file);
+        let texts = Deduplicator::read_from(&mut reader).with_context(failed)?;
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).with_context(failed)?;
+        let files = if rest.is_empty() {
+            Vec::new()
+        } else {
+            serde_json::from_slice(&rest)
+                .with_context(|| format!("{}: its file names", failed()))?
+        };
+        ensure!(
+            texts.options().is_numbered() == options.is_numbered(),
+            "{} {}: {}",
+            name(path),
+            if options.is_numbered() {
+                "has no numbers of documents"
+            } else {
+                "has numbers of documents"
+            },
+            if options.is_numbered() {
+                "leave --report out, or begin a new state with it"
+            } else {
+                "add --report, or begin a new state without it"
+            }
+        );
+        ensure!(
+            texts.options().is_same(options),
+            "{} was made with another method, rate or seed: use the same, or begin a new state",
+            name(path)
+        );
+        Ok(Self { texts, files })
+    }
+
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
+        replace_with(path, Overwrite::Only(is_state), &|out| self.write_to(out))
+    }
+
+    fn write_to(&self, mut out: &mut dyn Write) -> io::Result<()> {
+        self.texts.write_to(&mut out)?;
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        out.write_all(&serde_json::to_vec(&self.files)?)
+    }
+
+    /// The next lines are those of this file.
+    pub(super) fn begin_file(&mut self, path: &Path) {
+        if self.texts.options().is_numbered() {
+            self.files.push((self.texts.decided(), path.display().to_string()));
+        }
+    }
+
+    /// The file and line, from 1, of a document's number.
+    pub(super) fn place(&self, number: u64) -> (&str, u64) {
+        let after = self.files.partition_point(|(first, _)| *first <= number);
+        // A damaged state can have numbers before the first file.
+        self.files[..after].last().map_or(("", 0), |(first, name)| (name, number - first + 1))
+    }
+}
+
+/// Whether a file can be replaced by a state.
+fn is_state(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| Deduplicator::is_state(file))
+}

@@ -1,0 +1,161 @@
+//! The files of a data set, and where the rest of each goes.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::failure::tell;
+use crate::input::{encoding, files_below, is_same, is_stdin, name};
+use crate::output::Encoding;
+
+/// One file of documents.
+#[derive(Clone, Debug)]
+pub(super) struct Shard {
+    pub(super) input: PathBuf,
+    /// `None` for standard output.
+    pub(super) output: Option<PathBuf>,
+    pub(super) encoding: Encoding,
+}
+
+impl Shard {
+    /// Bytes of the file as it is.
+    pub(super) fn size(&self) -> Option<u64> {
+        let metadata = self.input.metadata().ok()?;
+        (metadata.is_file() && !is_stdin(&self.input)).then_some(metadata.len())
+    }
+}
+
+/// Endings of names below directories, before that of a compression.
+const ENDINGS: [&str; 4] = ["jsonl", "ndjson", "json", "jsonlines"];
+
+const COMPRESSIONS: [&str; 4] = ["gz", "zst", "zstd", "xz"];
+
+/// All files of `inputs`, directories in the order of names. Their outputs have the same names
+/// below `output`.
+pub(super) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> Result<Vec<Shard>> {
+    let mut shards = Vec::new();
+    let mut ignored = Vec::new();
+    for input in inputs {
+        let is_directory = !is_stdin(input) && input.is_dir();
+        if let Some(output) = output.filter(|_| is_directory) {
+            ensure!(
+                !absolute(output)?.starts_with(absolute(input)?),
+                "{} lies in {}, which is read: name another output directory",
+                name(output),
+                name(input)
+            );
+        }
+        for file in files_below(std::slice::from_ref(input)) {
+            if is_directory && !is_shard(&file) {
+                ignored.push(file);
+                continue;
+            }
+            ensure!(
+                is_stdin(&file) || file.is_file(),
+                "cannot read {}: there is no such file",
+                name(&file)
+            );
+            let below =
+                if is_directory { file.strip_prefix(input).unwrap_or(&file) } else { &file };
+            let output =
+                output.map(|directory| target(directory, below, is_directory)).transpose()?;
+            let compressed = output.is_some() && !is_stdin(&file);
+            let encoding = if compressed {
+                encoding(&file).with_context(|| format!("cannot read {}", name(&file)))?
+            } else {
+                Encoding::Plain
+            };
+            shards.push(Shard { input: file, output, encoding });
+        }
+    }
+    if let Some(first) = ignored.first().filter(|_| !quiet) {
+        let files =
+            if ignored.len() == 1 { "1 file".into() } else { format!("{} files", ignored.len()) };
+        tell(&format!(
+            "malkoha: {files} left out, because of names that do not end in .jsonl, .ndjson or \
+             .json, perhaps with .gz, .zst or .xz: the first is {}",
+            name(first)
+        ));
+    }
+    ensure!(
+        !shards.is_empty(),
+        "there are no files of documents: name files, or a directory with .jsonl files"
+    );
+    check_outputs(&shards)?;
+    Ok(shards)
+}
+
+fn is_shard(file: &Path) -> bool {
+    let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
+    let mut endings = name.rsplit('.').map(str::to_ascii_lowercase);
+    let last = endings.next().unwrap_or_default();
+    let last =
+        if COMPRESSIONS.contains(&&*last) { endings.next().unwrap_or_default() } else { last };
+    ENDINGS.contains(&&*last) && !name.starts_with('.')
+}
+
+/// The output of a file of a directory, or of one that was named.
+fn target(directory: &Path, below: &Path, is_below: bool) -> Result<PathBuf> {
+    if is_below {
+        return Ok(directory.join(below));
+    }
+    match below.components().next_back() {
+        Some(Component::Normal(name)) if !is_stdin(below) => Ok(directory.join(name)),
+        _ => bail!(
+            "standard input has no name for a file in {}: leave --output out",
+            name(directory)
+        ),
+    }
+}
+
+/// No output is an input, or that of another input.
+fn check_outputs(shards: &[Shard]) -> Result<()> {
+    let mut inputs_of: HashMap<&Path, &Path> = HashMap::new();
+    for Shard { input, output, .. } in shards {
+        let Some(output) = output else { continue };
+        if let Some(other) = inputs_of.insert(output, input) {
+            bail!(
+                "{} and {} would both become {}: give them different names",
+                name(other),
+                name(input),
+                name(output)
+            );
+        }
+        ensure!(
+            !is_same(input, output),
+            "{} is both input and output: name another output directory",
+            name(input)
+        );
+    }
+    Ok(())
+}
+
+/// The path from the root, through links as far as it exists.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    if let Ok(path) = fs::canonicalize(path) {
+        return Ok(path);
+    }
+    let absolute =
+        std::path::absolute(path).with_context(|| format!("cannot use {}", name(path)))?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => Ok(self::absolute(parent)?.join(name)),
+        _ => Ok(absolute),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_tell_shards() {
+        for name in ["a.jsonl", "a.JSONL.gz", "b.json.zst", "c.x.ndjson.xz", "d.jsonl.zstd"] {
+            assert!(is_shard(Path::new(name)), "{name}");
+        }
+        for name in ["README.md", "jsonl", "a.gz", ".a.jsonl", "a.jsonl.tmp", "a.csv"] {
+            assert!(!is_shard(Path::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What happened to the documents of a run.
+
+use std::fmt;
+
+use indicatif::HumanCount;
+use serde_json::{Value, json};
+
+/// Counts of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) documents: u64,
+    pub(super) kept: u64,
+    /// Dropped: equal to another.
+    pub(super) same: u64,
+    /// Dropped: similar to another.
+    pub(super) near: u64,
+    /// Dropped: too little left without repeated paragraphs.
+    pub(super) emptied: u64,
+    /// Kept without some paragraphs, and how many these were.
+    pub(super) cut: u64,
+    pub(super) paragraphs: u64,
+    /// Records without a text, and those of them that were dropped.
+    pub(super) bad: u64,
+    pub(super) bad_dropped: u64,
+}
+
+/// The names of the counts.
+type Field = (&'static str, fn(&mut Totals) -> &mut u64);
+
+const FIELDS: [Field; 9] = [
+    ("documents", |it| &mut it.documents),
+    ("kept", |it| &mut it.kept),
+    ("same", |it| &mut it.same),
+    ("near", |it| &mut it.near),
+    ("emptied", |it| &mut it.emptied),
+    ("cut", |it| &mut it.cut),
+    ("paragraphs", |it| &mut it.paragraphs),
+    ("bad", |it| &mut it.bad),
+    ("bad_dropped", |it| &mut it.bad_dropped),
+];
+
+impl Totals {
+    pub(super) fn to_json(self) -> Value {
+        let mut totals = self;
+        FIELDS
+            .iter()
+            .map(|(name, field)| ((*name).to_owned(), json!(*field(&mut totals))))
+            .collect()
+    }
+
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        let mut totals = Self::default();
+        for (name, field) in FIELDS {
+            *field(&mut totals) = value.get(name)?.as_u64()?;
+        }
+        Some(totals)
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} documents, {} kept", HumanCount(self.documents), HumanCount(self.kept))?;
+        for (count, what) in [
+            (self.same, "dropped as equal to others"),
+            (self.near, "dropped as similar to others"),
+            (self.emptied, "dropped with too little left"),
+            (self.cut, "cut"),
+            (self.paragraphs, "paragraphs cut in these"),
+            (self.bad, "without a text"),
+        ] {
+            if count > 0 {
+                write!(f, ", {} {what}", HumanCount(count))?;
+            }
+        }
+        if self.bad > 0 {
+            let dropped = self.bad_dropped > 0;
+            write!(f, " ({})", if dropped { "dropped" } else { "kept" })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! Compressed output, of pieces that threads compress side by side.
+
+use std::io::{self, Cursor, Read, Write};
+use std::mem;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use flate2::{Compress, Compression, Crc, FlushCompress};
+use lzma_rust2::{XzOptions, XzWriter};
+use ruzstd::encoding::{CompressionLevel, compress};
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    #[default]
+    Plain,
+    Gzip,
+    Zstd,
+    Xz,
+}
+
+/// A piece of a file, as much compressed as can be without the others.
+#[derive(Default)]
+pub(crate) struct Piece {
+    bytes: Vec<u8>,
+    /// Of the text, for gzip.
+    crc: Crc,
+}
+
+/// The level of most programs.
+const XZ_LEVEL: u32 = 6;
+
+impl Encoding {
+    /// Compresses a piece of a file.
+    pub(crate) fn piece(self, text: &[u8], piece: &mut Piece) -> io::Result<()> {
+        piece.bytes.clear();
+        match self {
+            Self::Plain | Self::Zstd => piece.bytes.extend_from_slice(text),
+            Self::Gzip => {
+                piece.crc = Crc::new();
+                piece.crc.update(text);
+                deflate(text, &mut piece.bytes)?;
+            }
+            // Streams of xz follow each other in a file.
+            Self::Xz if text.is_empty() => {}
+            Self::Xz => {
+                let out = mem::take(&mut piece.bytes);
+                let mut writer = XzWriter::new(out, XzOptions::with_preset(XZ_LEVEL))?;
+                writer.write_all(text)?;
+                piece.bytes = writer.finish()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Blocks of DEFLATE that depend on no others and end at a byte.
+fn deflate(text: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    let mut compress = Compress::new(Compression::default(), false);
+    let mut rest = text;
+    while !text.is_empty() {
+        out.reserve(rest.len() / 2 + 64);
+        let before = compress.total_in();
+        compress.compress_vec(rest, out, FlushCompress::Full).map_err(io::Error::other)?;
+        let read = usize::try_from(compress.total_in() - before).unwrap_or(rest.len());
+        rest = &rest[read..];
+        // Room that is left says that all has been flushed.
+        if rest.is_empty() && out.len() < out.capacity() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The pieces of one file.
+pub(crate) enum Encoder {
+    Plain,
+    Gzip { crc: Crc },
+    Zstd(Zstd),
+    Xz { begun: bool },
+}
+
+/// A file of gzip without name and time, at the default level, on an unknown system.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+
+/// The last block of DEFLATE, which is empty.
+const LAST_BLOCK: [u8; 2] = [3, 0];
+
+impl Encoder {
+    /// Begins a file.
+    pub(crate) fn begin(encoding: Encoding, mut out: impl Write) -> io::Result<Self> {
+        Ok(match encoding {
+            Encoding::Plain => Self::Plain,
+            Encoding::Gzip => {
+                out.write_all(&GZIP_HEADER)?;
+                Self::Gzip { crc: Crc::new() }
+            }
+            Encoding::Zstd => Self::Zstd(Zstd::begin()?),
+            Encoding::Xz => Self::Xz { begun: false },
+        })
+    }
+
+    pub(crate) fn add(&mut self, piece: &mut Piece, mut out: impl Write) -> io::Result<()> {
+        match self {
+            Self::Gzip { crc } => crc.combine(&piece.crc),
+            Self::Zstd(zstd) => return zstd.add(mem::take(&mut piece.bytes), out),
+            Self::Xz { begun } => *begun |= !piece.bytes.is_empty(),
+            Self::Plain => {}
+        }
+        out.write_all(&piece.bytes)
+    }
+
+    pub(crate) fn end(self, mut out: impl Write) -> io::Result<()> {
+        match self {
+            Self::Plain | Self::Xz { begun: true } => Ok(()),
+            Self::Gzip { crc } => {
+                out.write_all(&LAST_BLOCK)?;
+                out.write_all(&crc.sum().to_le_bytes())?;
+                out.write_all(&crc.amount().to_le_bytes())
+            }
+            Self::Zstd(zstd) => zstd.end(out),
+            Self::Xz { begun: false } => {
+                XzWriter::new(out, XzOptions::with_preset(XZ_LEVEL))?.finish().map(drop)
+            }
+        }
+    }
+}
+
+/// One frame, because some readers stop after the first. Its blocks depend on each other, so a
+/// thread compresses them one after another.
+pub(crate) struct Zstd {
+    pieces: SyncSender<Vec<u8>>,
+    compressed: Receiver<Vec<u8>>,
+    thread: JoinHandle<()>,
+}
+
+/// Pieces that wait for the thread.
+const WAITING: usize = 4;
+
+impl Zstd {
+    fn begin() -> io::Result<Self> {
+        let (pieces, source) = sync_channel(WAITING);
+        let (drain, compressed) = channel();
+        let source = Pieces { source, now: Cursor::default() };
+        let work = move || compress(source, Compressed(drain), CompressionLevel::Fastest);
+        let thread = thread::Builder::new().spawn(work)?;
+        Ok(Self { pieces, compressed, thread })
+    }
+
+    fn add(&self, piece: Vec<u8>, mut out: impl Write) -> io::Result<()> {
+        self.pieces.send(piece).map_err(|_| failed())?;
+        self.compressed.try_iter().try_for_each(|bytes| out.write_all(&bytes))
+    }
+
+    fn end(self, mut out: impl Write) -> io::Result<()> {
+        let Self { pieces, compressed, thread } = self;
+        drop(pieces);
+        compressed.iter().try_for_each(|bytes| out.write_all(&bytes))?;
+        thread.join().map_err(|_| failed())
+    }
+}
+
+fn failed() -> io::Error {
+    io::Error::other("the thread that compresses failed")
+}
+
+/// The text of a frame. Its end is that of the channel.
+struct Pieces {
+    source: Receiver<Vec<u8>>,
+    now: Cursor<Vec<u8>>,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.now.read(bytes)?;
+            if count > 0 || bytes.is_empty() {
+                return Ok(count);
+            }
+            let Ok(next) = self.source.recv() else { return Ok(0) };
+            self.now = Cursor::new(next);
+        }
+    }
+}
+
+/// Compressed bytes on their way. The encoder cannot handle an error, and there is none.
+struct Compressed(Sender<Vec<u8>>);
+
+impl Write for Compressed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Nobody waits for them after an error.
+        let _ = self.0.send(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::decompressed;
+
+    /// Files of all encodings and any pieces are read back.
+    #[test]
+    fn pieces_make_one_file() {
+        let text: Vec<u8> = (0..400_000_u32).map(|n| (n * n >> 7) as u8 & 0x3f).collect();
+        for encoding in [Encoding::Plain, Encoding::Gzip, Encoding::Zstd, Encoding::Xz] {
+            for pieces in [&[][..], &[0], &[1, 0, 300_000], &[400_000]] {
+                let (mut file, mut at) = (Vec::new(), 0);
+                let mut encoder = Encoder::begin(encoding, &mut file).unwrap();
+                let mut piece = Piece::default();
+                for &len in pieces {
+                    encoding.piece(&text[at..at + len], &mut piece).unwrap();
+                    encoder.add(&mut piece, &mut file).unwrap();
+                    at += len;
+                }
+                encoder.end(&mut file).unwrap();
+                let mut back = Vec::new();
+                decompressed(Box::new(Cursor::new(file))).unwrap().read_to_end(&mut back).unwrap();
+                assert!(back == text[..at], "{encoding:?} {pieces:?}");
+            }
+        }
+    }
+}

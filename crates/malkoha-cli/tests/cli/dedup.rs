@@ -1,0 +1,255 @@
+//! `malkoha dedup`.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::Dir;
+
+/// Made documents in three files, of more than a block each: a third are earlier ones, perhaps
+/// with other words, and paragraphs are repeated.
+fn data_set() -> Dir {
+    let mut state = 1_u64;
+    let mut random = |end: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    let dir = Dir::new();
+    fs::create_dir_all(dir.path("raw/sub")).unwrap();
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    for file in ["raw/a.jsonl", "raw/b.jsonl", "raw/sub/c.jsonl"] {
+        let mut lines = String::new();
+        for id in 0..1500 {
+            let text = if !texts.is_empty() && random(3) == 0 {
+                let mut text = texts[usize::try_from(random(texts.len() as u64)).unwrap()].clone();
+                for _ in 0..random(6) {
+                    let at = usize::try_from(random(text.len() as u64)).unwrap();
+                    text[at] = format!("v{}", random(9_000));
+                }
+                text
+            } else {
+                (0..40 + random(60)).map(|_| format!("v{}", random(9_000))).collect()
+            };
+            let joined: Vec<String> = text.chunks(17).map(|chunk| chunk.join(" ")).collect();
+            let record = json!({ "id": id, "text": joined.join("\n"), "tail": [1, "x"] });
+            lines += &format!("{record}\n");
+            texts.push(text);
+        }
+        dir.write(file, lines);
+    }
+    dir
+}
+
+const FILES: [&str; 3] = ["a.jsonl", "b.jsonl", "sub/c.jsonl"];
+
+fn outputs(dir: &Dir, output: &str) -> Vec<Vec<u8>> {
+    FILES.iter().map(|file| dir.read(&format!("{output}/{file}"))).collect()
+}
+
+fn lines(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const METHODS: [&str; 4] = ["", "--words", "--near 0.8 --rate 0.01", "--paragraphs"];
+
+/// The same files and report for any number of threads, from a pipe, and in several runs.
+#[test]
+fn threads_pipes_and_runs_give_the_same_files() {
+    let dir = data_set();
+    for method in METHODS {
+        let dedup = format!("dedup --field text {method}");
+        dir.run(&format!("{dedup} -o one --report one.report --force --threads 1 raw")).succeeds();
+        let (expected, report) = (outputs(&dir, "one"), dir.read("one.report"));
+        for threads in [2, 7] {
+            let run = format!("-o more --report more.report --force --threads {threads} raw");
+            dir.run(&format!("{dedup} {run}")).succeeds();
+            assert!(outputs(&dir, "more") == expected, "{method}: {threads} threads");
+            assert!(dir.read("more.report") == report);
+        }
+        let all: Vec<u8> = FILES.iter().flat_map(|file| dir.read(&format!("raw/{file}"))).collect();
+        assert!(dir.pipe(&all, &dedup).succeeds().stdout == expected.concat(), "{method}: a pipe");
+        for file in FILES {
+            let run = format!("{dedup} --seen seen -o runs --report {file}.report raw/{file}");
+            fs::create_dir_all(dir.path("sub")).unwrap();
+            dir.run(&run).succeeds();
+        }
+        let names = ["a.jsonl", "b.jsonl", "c.jsonl"];
+        let runs: Vec<_> = names.iter().map(|name| dir.read(&format!("runs/{name}"))).collect();
+        assert!(runs == expected, "{method}: one run for each file");
+        let reports: Vec<u8> =
+            FILES.iter().flat_map(|file| dir.read(&format!("{file}.report"))).collect();
+        assert!(reports == report, "{method}: reports of several runs");
+        for gone in ["one", "more", "runs", "sub"] {
+            fs::remove_dir_all(dir.path(gone)).unwrap();
+        }
+        for gone in ["seen", "a.jsonl.report", "b.jsonl.report"] {
+            fs::remove_file(dir.path(gone)).unwrap();
+        }
+    }
+}
+
+/// Killed again and again, a run still gives the files and the report of one that was not.
+#[test]
+fn a_killed_run_goes_on() {
+    let dir = data_set();
+    for method in METHODS {
+        let dedup = format!("dedup --field text {method} --report kill.report --seen kill.seen");
+        dir.run(&format!(
+            "dedup --field text {method} --seen whole.seen -o whole --report whole.report raw"
+        ))
+        .succeeds();
+        for moment in 0..40_u64 {
+            let resume = if moment == 0 { "" } else { "--resume" };
+            let mut command = dir.command(&format!("{dedup} {resume} -o kill raw"));
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            sleep(Duration::from_millis(moment * 11 % 37 * (moment + 4) / 8));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        dir.run(&format!("{dedup} --resume -o kill raw")).succeeds();
+        assert!(outputs(&dir, "kill") == outputs(&dir, "whole"), "{method}");
+        assert!(dir.read("kill.report") == dir.read("whole.report"), "{method}");
+        assert!(dir.read("kill.seen") == dir.read("whole.seen"), "{method}");
+        let mut left: Vec<_> = fs::read_dir(dir.path("kill")).unwrap().collect();
+        left.retain(|it| it.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'));
+        assert!(left.is_empty(), "{left:?}");
+        for gone in ["kill", "whole"] {
+            fs::remove_dir_all(dir.path(gone)).unwrap();
+            fs::remove_file(dir.path(&format!("{gone}.report"))).unwrap();
+            fs::remove_file(dir.path(&format!("{gone}.seen"))).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_report_says_why_and_of_which() {
+    let docs = [
+        r#"{"t":"one line\nand another"}"#,
+        r#"{"t":"another text"}"#,
+        "",
+        r#"{"t":"one line\nand another"}"#,
+        r#"{"u":1}"#,
+        r#"{"t":"one line\n\nnew words, more of them","u":"é"}"#,
+    ];
+    let dir = Dir::with("d.jsonl", docs.join("\n"));
+    dir.run("dedup --field t --bad keep --report r -o o d.jsonl").succeeds();
+    let expected = [docs[0], docs[1], docs[4], docs[5], ""].join("\n");
+    assert_eq!(String::from_utf8(dir.read("o/d.jsonl")).unwrap(), expected);
+    let of = json!({ "file": "d.jsonl", "line": 1 });
+    let bad = "lacks the field of the text";
+    let same = [
+        json!({ "file": "d.jsonl", "line": 4, "why": "same", "of": of }),
+        json!({ "file": "d.jsonl", "line": 5, "why": "bad", "bad": bad }),
+    ];
+    assert_eq!(lines(&dir.read("r")), same);
+    let run =
+        "dedup --field t --bad drop --paragraphs --min-left 5 --report r2 -o p d.jsonl --json";
+    let totals = lines(&dir.run(run).succeeds().stdout);
+    let expected = [docs[0], docs[1], r#"{"t":"new words, more of them","u":"é"}"#, ""].join("\n");
+    assert_eq!(String::from_utf8(dir.read("p/d.jsonl")).unwrap(), expected);
+    let cut = [
+        json!({
+            "file": "d.jsonl", "line": 4, "why": "paragraphs", "paragraphs": 2, "left": 0, "of": of
+        }),
+        json!({ "file": "d.jsonl", "line": 5, "why": "bad", "bad": bad }),
+        json!({ "file": "d.jsonl", "line": 6, "why": "cut", "paragraphs": 1 }),
+    ];
+    assert_eq!(lines(&dir.read("r2")), cut);
+    for (name, count) in [
+        ("documents", 5),
+        ("kept", 3),
+        ("emptied", 1),
+        ("cut", 1),
+        ("paragraphs", 1),
+        ("bad", 1),
+        ("bad_dropped", 1),
+        ("same", 0),
+        ("near", 0),
+    ] {
+        assert_eq!(totals[0][name], count, "{name}");
+    }
+}
+
+/// The command fails with one line that has this part.
+#[track_caller]
+fn refuses(dir: &Dir, arguments: &str, part: &str) {
+    let run = dir.run(&format!("dedup {arguments}"));
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains(part) && run.stderr.lines().count() == 1, "{run:?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_nothing_is_written() {
+    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}\n[]\n").and("b.txt", "");
+    fs::create_dir_all(dir.path("d/o")).unwrap();
+    dir.write("d/a.jsonl", "{\"t\":\"x\"}");
+    dir.write("d/README.md", "no shard");
+    refuses(&dir, "--field t -o o a.jsonl", "line 2 of 'a.jsonl' is no JSON object: '[]' (--bad");
+    assert!(!dir.path("o/a.jsonl").exists());
+    // The run is in the journal, and another way to treat bad records is another run.
+    refuses(&dir, "--field t -o o --bad keep a.jsonl", "go on with --resume");
+    refuses(&dir, "--field t -o o --bad keep --resume a.jsonl", "the options differ");
+    fs::remove_dir_all(dir.path("o")).unwrap();
+    for (arguments, complaint) in [
+        ("--field t missing.jsonl", "cannot read 'missing.jsonl': there is no such file"),
+        ("--field t -o d/o d", "'d/o' lies in 'd', which is read"),
+        ("--field t -o . a.jsonl", "'a.jsonl' is both input and output"),
+        ("--field t -o o a.jsonl d/a.jsonl", "would both become 'o/a.jsonl'"),
+        ("--field t -o o", "standard input has no name for a file"),
+        ("--field t --near 2 a.jsonl", "the similarity is 2: choose one between 0.3 and 0.99"),
+        ("--field t --near 0.8 --rate 3 a.jsonl", "choose one between 1e-12 and 0.1"),
+        ("--field t --near 0.8 --bands 9 a.jsonl", "write it as 16x8"),
+        ("--field t --near 0.8 --shingle 0 a.jsonl", "write 1 to 1000"),
+        ("--field t --seen b.txt a.jsonl", "cannot read 'b.txt'"),
+        ("a.jsonl", "--field"),
+    ] {
+        refuses(&dir, arguments, complaint);
+    }
+    let run = dir.run("dedup --field t -o o d").succeeds();
+    assert!(run.stderr.contains("1 file left out"), "{}", run.stderr);
+    refuses(&dir, "--field t -o o d", "'o/a.jsonl' exists");
+    dir.run("dedup --field t -o o --force d").succeeds();
+    // A state of another method, or without numbers.
+    dir.run("dedup --field t --seen s --bad drop a.jsonl").succeeds();
+    refuses(&dir, "--field t --words --seen s d", "made with another method");
+    refuses(&dir, "--field t --seen s --report r d", "has no numbers of documents");
+}
+
+/// Files of all compressions, some of them empty, keep their names and forms.
+#[test]
+fn compressed_files_stay_compressed() {
+    let dir = data_set();
+    dir.run("dedup --field text -o plain raw").succeeds();
+    dir.write("raw/empty.jsonl", "");
+    for (program, ending) in [("gzip", "gz"), ("zstd", "zst"), ("xz", "xz")] {
+        let packed = format!("packed-{ending}");
+        fs::create_dir_all(dir.path(&packed)).unwrap();
+        for name in ["a.jsonl", "b.jsonl", "empty.jsonl"] {
+            let out = fs::File::create(dir.path(&format!("{packed}/{name}.{ending}"))).unwrap();
+            let run = std::process::Command::new(program)
+                .args(["-1", "-c"])
+                .arg(dir.path(&format!("raw/{name}")))
+                .stdout(out)
+                .status();
+            if run.is_err() {
+                eprintln!("skipped: {program} is not installed");
+                return;
+            }
+        }
+        dir.run(&format!("dedup --field text -o {packed}-clean {packed}")).succeeds();
+        for name in ["a.jsonl", "b.jsonl", "empty.jsonl"] {
+            let path = dir.path(&format!("{packed}-clean/{name}.{ending}"));
+            let mut command = std::process::Command::new(program);
+            let back = command.arg("-dc").arg(path).output().unwrap();
+            assert!(back.status.success(), "{program}");
+            let expected =
+                if name == "empty.jsonl" { Vec::new() } else { dir.read(&format!("plain/{name}")) };
+            assert!(back.stdout == expected, "{program} {name}");
+        }
+    }
+}
