@@ -1,4 +1,5 @@
-//! Removes duplicates from texts: equal ones, similar ones, and repeated paragraphs.
+//! Removes duplicates from texts: equal ones, similar ones, and repeated paragraphs. Finds texts
+//! that [overlap](Overlap) with others, such as evaluation sets.
 //!
 //! A [`Deduplicator`] decides for each text, in order, whether it is kept. It grows as texts come:
 //! no size is guessed. Its rate of wrong losses stays at any size.
@@ -42,6 +43,7 @@ mod many;
 mod minhash;
 mod near;
 mod options;
+mod overlap;
 mod paragraphs;
 mod shingles;
 mod state;
@@ -50,6 +52,7 @@ mod words;
 pub use bands::Bands;
 pub use dedup::{Decision, Deduplicator, Duplicate, Prepared, Preparer, Reason};
 pub use options::{Method, Options, OptionsError};
+pub use overlap::{Memory, Overlap, Share};
 pub use shingles::Shingle;
 pub use state::{StateError, UniteError};
 pub use words::words;

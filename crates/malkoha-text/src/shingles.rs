@@ -27,11 +27,11 @@ impl Shingle {
     }
 
     /// Replaces `hashes` by those of all shingles of a text, in order, with repetitions. A text
-    /// that is shorter than a shingle has one, its whole.
+    /// that is shorter than a shingle has one, its whole. Returns the number of words or characters.
     ///
     /// A hash is 64 bits of the keyed hashes of the parts, as a polynomial, mixed. Takes time in
     /// proportion to the text, whatever the length of shingles.
-    pub(crate) fn hash(self, hasher: KeyHasher, text: &str, hashes: &mut Vec<u64>) {
+    pub(crate) fn hash(self, hasher: KeyHasher, text: &str, hashes: &mut Vec<u64>) -> usize {
         hashes.clear();
         match self {
             Self::Words(_) => words(text, |word| hashes.push(hasher.hash_bytes(word.as_bytes()))),
@@ -46,7 +46,9 @@ impl Shingle {
                 });
             }
         }
+        let parts = hashes.len();
         roll(hashes, self.size() as usize);
+        parts
     }
 }
 

@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod count;
 mod dedup;
+mod documents;
 mod domains;
 mod edit;
 mod generate;
@@ -12,6 +13,7 @@ mod index;
 mod info;
 mod networks;
 mod new;
+mod overlap;
 mod plan;
 #[cfg(feature = "remote")]
 mod remote;
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Index(index::Arguments),
     Uniq(uniq::Arguments),
     Dedup(dedup::Arguments),
+    Overlap(overlap::Arguments),
     New(new::Arguments),
     Build(build::Arguments),
     Check(check::Arguments),
@@ -90,6 +93,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Index(arguments) => index::run(&arguments),
         Command::Uniq(arguments) => uniq::run(&arguments),
         Command::Dedup(arguments) => dedup::run(&arguments),
+        Command::Overlap(arguments) => overlap::run(&arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

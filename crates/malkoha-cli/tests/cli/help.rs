@@ -15,6 +15,7 @@ fn help_texts_are_as_reviewed() {
         "index",
         "uniq",
         "dedup",
+        "overlap",
         "new",
         "build",
         "check",

@@ -16,6 +16,7 @@ mod maps;
 mod messages;
 mod new;
 mod odd_inputs;
+mod overlap;
 mod places;
 mod plan;
 mod random;

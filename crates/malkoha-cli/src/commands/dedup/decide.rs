@@ -1,17 +1,17 @@
 //! The first turn: decides on the documents in their order.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use malkoha_text::{Decision, Reason};
+use malkoha_text::{Decision, Prepared, Reason};
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
-use super::record::{Content, OnBad, Records, report};
 use super::seen::Seen;
-use super::shards::Shard;
+use crate::commands::documents::{Content, Fate, OnBad, Records, Shard, shown};
 use crate::pipeline::Sink;
 
 /// Decides on documents, and saves the state from time to time.
@@ -107,9 +107,9 @@ impl Decider {
 }
 
 impl Sink for Decider {
-    type Made = Records;
+    type Made = Records<Prepared, Progress>;
 
-    fn take(&mut self, records: &mut Records) -> Result<()> {
+    fn take(&mut self, records: &mut Records<Prepared, Progress>) -> Result<()> {
         let shard = records.shard;
         if self.shard != Some(shard) {
             self.shard = Some(shard);
@@ -117,37 +117,81 @@ impl Sink for Decider {
             self.seen.begin_file(&self.shards[shard].input);
         }
         let is_new = shard >= self.first_new;
-        let file = self.shards[shard].input.display().to_string();
+        let file = shown(&self.shards[shard].input);
         let mut lines = Vec::new();
         for (record, prepared) in records.each() {
-            if matches!(record.content, Content::Text(_)) {
-                record.decision = self.seen.texts.decide(prepared)?;
+            let decision = if matches!(record.content, Content::Text(_)) {
+                self.seen.texts.decide(prepared)?
             } else {
                 self.seen.texts.skip();
-            }
+                Decision::Keep
+            };
             if is_new {
-                self.count(&record.content, &record.decision);
-                let place = |number| {
-                    let (file, line) = self.seen.place(number);
-                    json!({ "file": file, "line": line })
-                };
-                let report =
-                    if self.reports { report(record, &file, self.line, place) } else { None };
-                if let Some(report) = report {
-                    lines.extend_from_slice(report.to_string().as_bytes());
-                    lines.push(b'\n');
+                self.count(&record.content, &decision);
+                if self.reports {
+                    let place = |number| {
+                        let (file, line) = self.seen.place(number);
+                        json!({ "file": file, "line": line })
+                    };
+                    let line = json!({ "file": file, "line": self.line });
+                    if let Some(report) = report(line, &record.content, &decision, place) {
+                        writeln!(lines, "{report}")?;
+                    }
                 }
             }
+            record.fate = match decision {
+                Decision::Keep => Fate::Keep,
+                Decision::Drop(_) => Fate::Drop,
+                Decision::Cut { kept, .. } => Fate::Cut(kept),
+            };
             self.line += 1;
         }
         records.report = lines;
         records.encoding = (is_new && self.writes).then(|| self.shards[shard].encoding);
-        records.progress = None;
         if records.ends && is_new {
             self.progress.finished = shard + 1;
             self.save(shard)?;
-            records.progress = Some(self.progress);
+            records.note = Some(self.progress);
         }
         Ok(())
     }
+}
+
+/// Completes the report on a record that does not stay as it is.
+fn report(
+    mut report: Value,
+    content: &Content,
+    decision: &Decision,
+    of: impl Fn(u64) -> Value,
+) -> Option<Value> {
+    match (content, decision) {
+        (Content::Blank, _) | (Content::Text(_), Decision::Keep) => return None,
+        (Content::Bad(bad), _) => {
+            report["why"] = "bad".into();
+            report["bad"] = bad.to_string().into();
+        }
+        (_, Decision::Cut { paragraphs, .. }) => {
+            report["why"] = "cut".into();
+            report["paragraphs"] = (*paragraphs).into();
+        }
+        (_, Decision::Drop(duplicate)) => {
+            match duplicate.reason {
+                Reason::Near { bands, similarity } => {
+                    report["why"] = "near".into();
+                    report["bands"] = bands.into();
+                    report["similarity"] = ((similarity * 100.0).round() / 100.0).into();
+                }
+                Reason::Paragraphs { repeated, left } => {
+                    report["why"] = "paragraphs".into();
+                    report["paragraphs"] = repeated.into();
+                    report["left"] = left.into();
+                }
+                _ => report["why"] = "same".into(),
+            }
+            if let Some(number) = duplicate.of {
+                report["of"] = of(number);
+            }
+        }
+    }
+    Some(report)
 }

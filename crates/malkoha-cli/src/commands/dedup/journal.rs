@@ -14,8 +14,8 @@ use malkoha_text::Options;
 use serde_json::{Value, json};
 
 use super::seen::Seen;
-use super::shards::Shard;
 use super::totals::Totals;
+use crate::commands::documents::{Shard, shown};
 use crate::input::name;
 use crate::output::{Overwrite, replace_with};
 
@@ -163,7 +163,7 @@ fn inputs(shards: &[Shard]) -> Vec<Value> {
         let time = shard.input.metadata().and_then(|it| it.modified()).ok();
         let time = time.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
         let nanoseconds = time.map(|it| it.as_nanos().to_string());
-        json!([shard.input.display().to_string(), shard.size(), nanoseconds])
+        json!([shown(&shard.input), shard.size(), nanoseconds])
     };
     shards.iter().map(describe).collect()
 }

@@ -2,42 +2,30 @@
 
 mod decide;
 mod journal;
-mod json;
-mod record;
 mod seen;
-mod shards;
-mod source;
 mod totals;
-mod write;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{ArgGroup, Args};
 use indicatif::HumanBytes;
 use malkoha::KeyHasher;
-use malkoha_text::{Bands, Deduplicator, Method, Options, Shingle};
+use malkoha_text::{Bands, Method, Options, Shingle};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use self::decide::Decider;
 use self::journal::Journal;
-use self::json::Field;
-use self::record::{OnBad, Records};
 use self::seen::Seen;
-use self::shards::{Shard, shards};
-use self::source::{Piece, Reader};
 use self::totals::Totals;
-use self::write::{Files, Report};
-use crate::arguments::ThreadArgs;
+use super::documents::{DocumentArgs, Files, Report, Shard};
 use crate::failure::{Outcome, tell};
 use crate::input::name;
 use crate::output::print_record;
-use crate::pipeline::in_two_turns;
-use crate::progress::Progress;
 
 const AFTER_HELP: &str = "\
 Reads documents, a JSON object a line, from files that are plain or compressed
@@ -75,17 +63,8 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("method").args(["near", "words", "paragraphs"]))]
 pub(crate) struct Arguments {
-    /// Files of documents, or directories of them; '-' or none is standard input
-    #[arg(value_name = "INPUT")]
-    inputs: Vec<PathBuf>,
-
-    /// The field that has the text; /a/b is the field b of the object a
-    #[arg(long, value_name = "NAME")]
-    field: String,
-
-    /// Write the files below this directory [default: to standard output]
-    #[arg(short, long, value_name = "DIR")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    documents: DocumentArgs,
 
     /// Drop documents of at least about this Jaccard similarity, from 0.3 to 0.99
     #[arg(long, value_name = "SIMILARITY")]
@@ -128,10 +107,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// What to do with a record that has no text
-    #[arg(long, value_name = "ACTION", default_value = "stop")]
-    bad: OnBad,
-
     /// Only count
     #[arg(long, conflicts_with_all = ["output", "resume"])]
     dry_run: bool,
@@ -140,33 +115,23 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// Overwrite files in DIR
-    #[arg(long)]
-    force: bool,
-
     /// Key of the hashes: somebody who knows it can make texts that are dropped
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    #[command(flatten)]
-    threads: ThreadArgs,
-
     /// Print the counts as a JSON record: to stdout with --output or --dry-run, else to stderr
     #[arg(long)]
     json: bool,
-
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let start = Instant::now();
     let options = arguments.options()?;
-    let inputs =
-        if arguments.inputs.is_empty() { &[PathBuf::from("-")][..] } else { &arguments.inputs };
-    let shards: Arc<[Shard]> = shards(inputs, arguments.output.as_deref(), arguments.quiet)?.into();
-    let mut seen = arguments.begin(options)?;
+    let shards = arguments.documents.shards()?;
+    let mut seen = match &arguments.seen {
+        Some(path) if path.exists() => Seen::open(path, &options)?,
+        _ => Seen::new(options)?,
+    };
     let journal = arguments.journal(&shards, &options, &seen)?;
     let progress = journal.as_ref().map(Journal::progress).unwrap_or_default();
     let mut totals = progress.totals;
@@ -204,43 +169,23 @@ impl Arguments {
         Ok(options.numbered(self.report.is_some()))
     }
 
-    /// The state to begin with.
-    fn begin(&self, options: Options) -> Result<Seen> {
-        match &self.seen {
-            Some(path) if path.exists() => Seen::open(path, &options),
-            _ => Seen::new(options),
-        }
-    }
-
     /// All that decides over the output.
     fn identity(&self, options: &Options) -> Value {
-        let bad = format!("{:?}", self.bad);
-        json!({ "options": format!("{options:?}"), "field": self.field, "bad": bad })
-    }
-
-    /// Refuses to overwrite files, before the work begins.
-    fn check_outputs(&self, shards: &[Shard]) -> Result<()> {
-        // The file after the last finished one may be there: the run was killed between them.
-        let new =
-            shards.iter().skip(usize::from(self.resume)).filter_map(|it| it.output.as_deref());
-        match new.filter(|_| !self.force).find(|path| path.exists()) {
-            Some(path) => bail!(
-                "{} exists: name another output directory, or overwrite its files with --force",
-                name(path)
-            ),
-            None => Ok(()),
-        }
+        let DocumentArgs { field, bad, .. } = &self.documents;
+        json!({ "options": format!("{options:?}"), "field": field, "bad": format!("{bad:?}") })
     }
 
     /// The journal of this run in the output directory.
     fn journal(&self, shards: &[Shard], options: &Options, seen: &Seen) -> Result<Option<Journal>> {
-        let Some(directory) = &self.output else { return Ok(None) };
+        let Some(directory) = &self.documents.output else { return Ok(None) };
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot make {}", name(directory)))?;
         let (run, decided) = (self.identity(options), seen.texts.decided());
         let mut journal = Journal::open(directory, shards, run, self.resume, decided)?;
         let progress = journal.progress();
-        self.check_outputs(&shards[progress.finished..])?;
+        // The file after the last finished one may be there: the run was killed between them.
+        let first_new = (progress.finished + usize::from(self.resume)).min(shards.len());
+        self.documents.check_outputs(&shards[first_new..])?;
         ensure!(
             decided == progress.before || progress.finished == shards.len(),
             "the file of --seen is not the one that the run began with: put that one back"
@@ -256,24 +201,23 @@ impl Arguments {
         progress: journal::Progress,
         journal: Option<Arc<Mutex<Journal>>>,
     ) -> Result<(Seen, Totals)> {
+        let documents = &self.documents;
+        let after = self.resume.then_some(progress.report);
         let report = self.report.as_deref();
-        let report = report.map(|path| Report::open(path, self.resume, &progress, self.force));
-        let report = report.transpose()?;
-        let total = shards[progress.saved..].iter().map(Shard::size).sum();
-        let bar = Arc::new(Progress::beside_lines("Reading", total, self.quiet));
-        let reader = Reader::new(Arc::clone(shards), bar, progress.saved);
+        let report = report.map(|path| Report::open(path, after, documents.force)).transpose()?;
         let preparer = seen.texts.preparer().clone();
-        let (field, on_bad) = (Field::parse(&self.field), self.bad);
-        let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
-        let work = move |piece: &Piece, records: &mut Records| {
-            records.read(piece, &names[piece.shard], &field, &preparer, on_bad)
-        };
-        let writes = !self.dry_run;
-        let how = (on_bad, report.is_some(), writes);
+        let prepare = move |text: &str, prepared: &mut _| preparer.prepare(text, prepared);
+        let how = (documents.bad, report.is_some(), !self.dry_run);
         let decider = Decider::new(seen, Arc::clone(shards), how, journal.clone(), progress);
-        let how = (progress.finished, writes, self.force || self.resume);
-        let files = Files::new(Arc::clone(shards), how, report, journal);
-        let (decider, files) = in_two_turns(reader, self.threads.threads(), work, decider, files)?;
+        let on_end = Box::new(move |progress: journal::Progress, report| {
+            let note = |journal: &Arc<Mutex<Journal>>| {
+                journal.lock().note(journal::Progress { report, ..progress })
+            };
+            journal.as_ref().map_or(Ok(()), note)
+        });
+        let how = (progress.finished, !self.dry_run, documents.force || self.resume);
+        let files = Files::new(Arc::clone(shards), how, report, on_end);
+        let (decider, files) = documents.run(shards, progress.saved, prepare, decider, files)?;
         if let Some(mut report) = files.report {
             report.settle()?;
         }
@@ -281,25 +225,22 @@ impl Arguments {
     }
 
     fn summarise(&self, totals: &Totals, seen: &Seen, start: Instant) -> Result<()> {
-        let seconds = start.elapsed().as_secs_f64();
-        let texts: &Deduplicator = &seen.texts;
+        let (texts, seconds) = (&seen.texts, start.elapsed().as_secs_f64());
         if self.json {
             let mut record = totals.to_json();
             record["index_bytes"] = texts.size_in_bytes().into();
             record["expected_wrong_loss"] = texts.expected_wrong_loss().into();
             record["peak_bytes"] = peak_bytes().into();
             record["seconds"] = seconds.into();
-            if self.output.is_some() || self.dry_run {
+            if self.documents.output.is_some() || self.dry_run {
                 return print_record(&record);
             }
             tell(&record.to_string());
-        } else if !self.quiet {
-            let peak = peak_bytes()
-                .map_or(String::new(), |peak| format!(", process {}", HumanBytes(peak)));
-            tell(&format!(
-                "{totals}; index {}{peak}; {seconds:.1} s",
-                HumanBytes(texts.size_in_bytes())
-            ));
+        } else if !self.documents.quiet {
+            let index = HumanBytes(texts.size_in_bytes());
+            let peak = peak_bytes().map(|peak| format!(", process {}", HumanBytes(peak)));
+            let peak = peak.unwrap_or_default();
+            tell(&format!("{totals}; index {index}{peak}; {seconds:.1} s"));
         }
         Ok(())
     }

@@ -6,10 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use parking_lot::Mutex;
 
-use super::journal::{Journal, Progress};
-use super::record::Records;
+use super::records::Records;
 use super::shards::Shard;
 use super::source::Piece;
 use crate::failure::CANNOT_WRITE;
@@ -18,7 +16,7 @@ use crate::output::{Draft, Encoder};
 use crate::pipeline::Writer;
 
 /// Writes files and the report on them.
-pub(super) struct Files {
+pub(crate) struct Files<E> {
     shards: Arc<[Shard]>,
     /// Files before this one are there already.
     first_new: usize,
@@ -26,9 +24,12 @@ pub(super) struct Files {
     writes: bool,
     overwrite: bool,
     open: Option<Open>,
-    pub(super) report: Option<Report>,
-    journal: Option<Arc<Mutex<Journal>>>,
+    pub(crate) report: Option<Report>,
+    on_end: OnEnd<E>,
 }
+
+/// Called after the end of a file, with its note and the bytes of the report.
+type OnEnd<E> = Box<dyn FnMut(E, u64) -> Result<()> + Send>;
 
 /// The file that is being written.
 struct Open {
@@ -42,14 +43,14 @@ enum Out {
     Stdout,
 }
 
-impl Files {
-    pub(super) fn new(
+impl<E> Files<E> {
+    pub(crate) fn new(
         shards: Arc<[Shard]>,
         (first_new, writes, overwrite): (usize, bool, bool),
         report: Option<Report>,
-        journal: Option<Arc<Mutex<Journal>>>,
+        on_end: OnEnd<E>,
     ) -> Self {
-        Self { shards, first_new, writes, overwrite, open: None, report, journal }
+        Self { shards, first_new, writes, overwrite, open: None, report, on_end }
     }
 
     /// The open file of a shard.
@@ -92,12 +93,12 @@ impl Files {
     }
 }
 
-impl Writer<Piece, Records> for Files {
-    fn finish(piece: &Piece, records: &mut Records) -> Result<()> {
+impl<P: Default, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
+    fn finish(piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
         records.finish(piece)
     }
 
-    fn write(&mut self, _piece: &Piece, records: &mut Records) -> Result<()> {
+    fn write(&mut self, _piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
         let shard = records.shard;
         if shard < self.first_new {
             return Ok(());
@@ -117,11 +118,9 @@ impl Writer<Piece, Records> for Files {
                 self.end(shard)?;
             }
         }
-        let Some(mut progress) = records.progress.take() else { return Ok(()) };
-        if let Some(report) = &mut self.report {
-            progress.report = report.settle()?;
-        }
-        self.journal.as_ref().map_or(Ok(()), |journal| journal.lock().note(progress))
+        let Some(note) = records.note.take() else { return Ok(()) };
+        let report = self.report.as_mut().map_or(Ok(0), Report::settle)?;
+        (self.on_end)(note, report)
     }
 }
 
@@ -146,23 +145,18 @@ fn cannot_write(path: &Path) -> String {
 }
 
 /// The report on dropped documents, a JSON object a line.
-pub(super) struct Report {
-    out: BufWriter<File>,
+pub(crate) struct Report {
+    out: BufWriter<To>,
     bytes: u64,
     failed: String,
 }
 
 impl Report {
     /// Begins a report, or goes on after some bytes of one.
-    pub(super) fn open(
-        path: &Path,
-        resumed: bool,
-        progress: &Progress,
-        force: bool,
-    ) -> Result<Self> {
+    pub(crate) fn open(path: &Path, after: Option<u64>, force: bool) -> Result<Self> {
         let failed = cannot_write(path);
         let exists = path.metadata().is_ok_and(|it| it.len() > 0);
-        ensure!(resumed || force || !exists, "{failed}: it exists (--force overwrites it)");
+        ensure!(after.is_some() || force || !exists, "{failed}: it exists (--force overwrites it)");
         let mut file = OpenOptions::new()
             .create(true)
             .write(true)
@@ -171,16 +165,16 @@ impl Report {
             .with_context(|| failed.clone())?;
         let length = file.metadata().with_context(|| failed.clone())?.len();
         ensure!(
-            length >= progress.report,
+            length >= after.unwrap_or(0),
             "{} is shorter than the run left it: put it back, or remove the journal in the output",
             name(path)
         );
         let cut = |file: &mut File| {
-            file.set_len(progress.report)?;
+            file.set_len(after.unwrap_or(0))?;
             file.seek(io::SeekFrom::End(0))
         };
         let bytes = cut(&mut file).with_context(|| failed.clone())?;
-        Ok(Self { out: BufWriter::new(file), bytes, failed })
+        Ok(Self { out: BufWriter::new(To::File(file)), bytes, failed })
     }
 
     fn add(&mut self, lines: &[u8]) -> Result<()> {
@@ -188,10 +182,40 @@ impl Report {
         self.out.write_all(lines).with_context(|| self.failed.clone())
     }
 
+    /// Lines for people.
+    pub(crate) fn stdout() -> Self {
+        Self { out: BufWriter::new(To::Stdout), bytes: 0, failed: CANNOT_WRITE.into() }
+    }
+
     /// Lets all lines survive a crash. Returns the bytes of the report.
-    pub(super) fn settle(&mut self) -> Result<u64> {
-        let settled = self.out.flush().and_then(|()| self.out.get_ref().sync_data());
+    pub(crate) fn settle(&mut self) -> Result<u64> {
+        let settled = self.out.flush().and_then(|()| match self.out.get_ref() {
+            To::File(file) => file.sync_data(),
+            To::Stdout => Ok(()),
+        });
         settled.with_context(|| self.failed.clone())?;
         Ok(self.bytes)
+    }
+}
+
+/// Where a report goes.
+enum To {
+    File(File),
+    Stdout,
+}
+
+impl Write for To {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Stdout => io::stdout().lock().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Stdout => io::stdout().lock().flush(),
+        }
     }
 }

@@ -12,16 +12,16 @@ use crate::output::Encoding;
 
 /// One file of documents.
 #[derive(Clone, Debug)]
-pub(super) struct Shard {
-    pub(super) input: PathBuf,
+pub(crate) struct Shard {
+    pub(crate) input: PathBuf,
     /// `None` for standard output.
-    pub(super) output: Option<PathBuf>,
-    pub(super) encoding: Encoding,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) encoding: Encoding,
 }
 
 impl Shard {
     /// Bytes of the file as it is.
-    pub(super) fn size(&self) -> Option<u64> {
+    pub(crate) fn size(&self) -> Option<u64> {
         let metadata = self.input.metadata().ok()?;
         (metadata.is_file() && !is_stdin(&self.input)).then_some(metadata.len())
     }
@@ -34,7 +34,7 @@ const COMPRESSIONS: [&str; 4] = ["gz", "zst", "zstd", "xz"];
 
 /// All files of `inputs`, directories in the order of names. Their outputs have the same names
 /// below `output`.
-pub(super) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> Result<Vec<Shard>> {
+pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> Result<Vec<Shard>> {
     let mut shards = Vec::new();
     let mut ignored = Vec::new();
     for input in inputs {
@@ -87,7 +87,7 @@ pub(super) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> 
     Ok(shards)
 }
 
-fn is_shard(file: &Path) -> bool {
+pub(crate) fn is_shard(file: &Path) -> bool {
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
     let mut endings = name.rsplit('.').map(str::to_ascii_lowercase);
     let last = endings.next().unwrap_or_default();

@@ -1,10 +1,8 @@
-//! From a block of lines to hashed texts, and from decisions to the lines that stay.
+//! From a block of lines to prepared texts, and from decisions to the lines that stay.
 
 use std::ops::Range;
 
 use anyhow::{Result, bail};
-use malkoha_text::{Decision, Prepared, Preparer};
-use serde_json::{Value, json};
 
 use super::json::{Bad, Field};
 use super::source::Piece;
@@ -13,7 +11,7 @@ use crate::records::{shown, split};
 
 /// What is done with records without a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum OnBad {
+pub(crate) enum OnBad {
     /// Keep them as they are
     Keep,
     /// Drop them
@@ -22,59 +20,86 @@ pub(super) enum OnBad {
     Stop,
 }
 
-/// The records of a block.
-#[derive(Default)]
-pub(super) struct Records {
-    pub(super) shard: usize,
+/// The records of a block. Texts are prepared as `P`; the end of a file can have a note `E`.
+pub(crate) struct Records<P, E> {
+    pub(crate) shard: usize,
     /// There is no more of this file.
-    pub(super) ends: bool,
-    pub(super) records: Vec<Record>,
+    pub(crate) ends: bool,
+    pub(crate) records: Vec<Record>,
     /// By record; some more are memory to use again.
-    prepared: Vec<Prepared>,
+    prepared: Vec<P>,
     text: String,
     /// What is left of the block, and its compressed form.
-    pub(super) rest: Vec<u8>,
-    pub(super) piece: Compressed,
+    pub(crate) rest: Vec<u8>,
+    pub(crate) piece: Compressed,
     /// Lines of the report.
-    pub(super) report: Vec<u8>,
+    pub(crate) report: Vec<u8>,
     /// How what is left is compressed, if it is written.
-    pub(super) encoding: Option<Encoding>,
+    pub(crate) encoding: Option<Encoding>,
     on_bad: Option<OnBad>,
-    /// What was done until here.
-    pub(super) progress: Option<super::journal::Progress>,
+    /// Set where a file ends that is new.
+    pub(crate) note: Option<E>,
 }
 
 /// A line.
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Its place in the block, with its terminator.
     line: Range<usize>,
-    pub(super) content: Content,
-    pub(super) decision: Decision,
+    pub(crate) content: Content,
+    pub(crate) fate: Fate,
+}
+
+/// What happens to a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Keep,
+    Drop,
+    /// Only these parts of the text stay.
+    Cut(Vec<Range<usize>>),
 }
 
 /// What a line has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A text, whose JSON string has this place in the line.
     Text(Range<usize>),
     Bad(Bad),
     Blank,
 }
 
-impl Records {
-    /// Reads and hashes the texts of a block.
-    pub(super) fn read(
+impl<P, E> Default for Records<P, E> {
+    fn default() -> Self {
+        Self {
+            shard: 0,
+            ends: false,
+            records: Vec::new(),
+            prepared: Vec::new(),
+            text: String::new(),
+            rest: Vec::new(),
+            piece: Compressed::default(),
+            report: Vec::new(),
+            encoding: None,
+            on_bad: None,
+            note: None,
+        }
+    }
+}
+
+impl<P: Default, E> Records<P, E> {
+    /// Reads and prepares the texts of a block.
+    pub(crate) fn read(
         &mut self,
         piece: &Piece,
         file: &str,
         field: &Field,
-        preparer: &Preparer,
+        prepare: &impl Fn(&str, &mut P),
         on_bad: OnBad,
     ) -> Result<()> {
         let Self { records, prepared, text, .. } = self;
         (self.shard, self.ends, self.on_bad) = (piece.shard, piece.ends, Some(on_bad));
         records.clear();
         self.report.clear();
+        self.note = None;
         if piece.ends {
             return Ok(());
         }
@@ -95,25 +120,25 @@ impl Records {
                     Err(bad) => Content::Bad(bad),
                 };
                 if prepared.len() == at {
-                    prepared.push(Prepared::default());
+                    prepared.push(P::default());
                 }
                 if matches!(content, Content::Text(_)) {
-                    preparer.prepare(text, &mut prepared[at]);
+                    prepare(text, &mut prepared[at]);
                 }
-                records.push(Record { line: start..end, content, decision: Decision::Keep });
+                records.push(Record { line: start..end, content, fate: Fate::Keep });
                 start = end;
             }
             Ok(())
         })
     }
 
-    /// The records, and the hashes of their texts.
-    pub(super) fn each(&mut self) -> impl Iterator<Item = (&mut Record, &Prepared)> {
-        self.records.iter_mut().zip(&self.prepared)
+    /// The records and their prepared texts.
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = (&mut Record, &mut P)> {
+        self.records.iter_mut().zip(&mut self.prepared)
     }
 
     /// Puts together what is left of the block, and compresses it.
-    pub(super) fn finish(&mut self, piece: &Piece) -> Result<()> {
+    pub(crate) fn finish(&mut self, piece: &Piece) -> Result<()> {
         let Some(encoding) = self.encoding else { return Ok(()) };
         self.rest.clear();
         if !piece.ends {
@@ -125,12 +150,12 @@ impl Records {
     fn assemble(&mut self, piece: &Piece) -> Result<()> {
         let block = piece.lines.source().text;
         let Self { records, text, rest, on_bad, .. } = self;
-        for Record { line, content, decision } in records.iter() {
+        for Record { line, content, fate } in records.iter() {
             let line = &block[line.clone()];
-            match (content, decision) {
-                (Content::Blank, _) | (_, Decision::Drop(_)) => continue,
+            match (content, fate) {
+                (Content::Blank, _) | (_, Fate::Drop) => continue,
                 (Content::Bad(_), _) if *on_bad != Some(OnBad::Keep) => continue,
-                (Content::Text(place), Decision::Cut { kept, .. }) => {
+                (Content::Text(place), Fate::Cut(kept)) => {
                     text.clear();
                     // It was read before.
                     let _ = super::json::unquote(&line[place.clone()], text);
@@ -148,45 +173,4 @@ impl Records {
         }
         Ok(())
     }
-}
-
-/// The report on a record that does not stay as it is.
-pub(super) fn report(
-    record: &Record,
-    file: &str,
-    line: u64,
-    of: impl Fn(u64) -> Value,
-) -> Option<Value> {
-    use malkoha_text::Reason;
-    let mut report = json!({ "file": file, "line": line });
-    match (&record.content, &record.decision) {
-        (Content::Blank, _) | (Content::Text(_), Decision::Keep) => return None,
-        (Content::Bad(bad), _) => {
-            report["why"] = "bad".into();
-            report["bad"] = bad.to_string().into();
-        }
-        (_, Decision::Cut { paragraphs, .. }) => {
-            report["why"] = "cut".into();
-            report["paragraphs"] = (*paragraphs).into();
-        }
-        (_, Decision::Drop(duplicate)) => {
-            match duplicate.reason {
-                Reason::Near { bands, similarity } => {
-                    report["why"] = "near".into();
-                    report["bands"] = bands.into();
-                    report["similarity"] = ((similarity * 100.0).round() / 100.0).into();
-                }
-                Reason::Paragraphs { repeated, left } => {
-                    report["why"] = "paragraphs".into();
-                    report["paragraphs"] = repeated.into();
-                    report["left"] = left.into();
-                }
-                _ => report["why"] = "same".into(),
-            }
-            if let Some(number) = duplicate.of {
-                report["of"] = of(number);
-            }
-        }
-    }
-    Some(report)
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 /// Why a record has no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bad {
+pub(crate) enum Bad {
     NoJson,
     Lacks,
     NoText,
@@ -26,10 +26,10 @@ impl fmt::Display for Bad {
 
 /// The names that lead to a field: `text`, or `/meta/body` for one within an object.
 #[derive(Clone, Debug)]
-pub(super) struct Field(Vec<String>);
+pub(crate) struct Field(Vec<String>);
 
 impl Field {
-    pub(super) fn parse(name: &str) -> Self {
+    pub(crate) fn parse(name: &str) -> Self {
         // As in RFC 6901.
         let unescape = |name: &str| name.replace("~1", "/").replace("~0", "~");
         Self(match name.strip_prefix('/') {
@@ -39,7 +39,7 @@ impl Field {
     }
 
     /// Puts the text of a record into `text`. Returns the place of its JSON string.
-    pub(super) fn read(&self, record: &[u8], text: &mut String) -> Result<Range<usize>, Bad> {
+    pub(crate) fn read(&self, record: &[u8], text: &mut String) -> Result<Range<usize>, Bad> {
         text.clear();
         let mut reader = serde_json::Deserializer::from_slice(record);
         let found = Seek(&self.0).deserialize(&mut reader).map_err(|_| Bad::NoJson)?;
@@ -55,7 +55,7 @@ impl Field {
 }
 
 /// Appends the text of a JSON string.
-pub(super) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
+pub(crate) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
     let mut reader = serde_json::Deserializer::from_slice(string);
     reader.deserialize_str(Text(text)).map_err(|_| Bad::NoText)
 }

@@ -12,16 +12,16 @@ use crate::progress::Progress;
 
 /// Whole lines of a file, or its end.
 #[derive(Default)]
-pub(super) struct Piece {
-    pub(super) lines: Block,
+pub(crate) struct Piece {
+    pub(crate) lines: Block,
     /// The number of the file.
-    pub(super) shard: usize,
+    pub(crate) shard: usize,
     /// There is no more of this file, and nothing in `lines`.
-    pub(super) ends: bool,
+    pub(crate) ends: bool,
 }
 
 /// Reads the files in their order.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     shards: Arc<[Shard]>,
     progress: Arc<Progress>,
     next: usize,
@@ -30,7 +30,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// From this file on.
-    pub(super) fn new(shards: Arc<[Shard]>, progress: Arc<Progress>, first: usize) -> Self {
+    pub(crate) fn new(shards: Arc<[Shard]>, progress: Arc<Progress>, first: usize) -> Self {
         Self { shards, progress, next: first, blocks: None }
     }
 

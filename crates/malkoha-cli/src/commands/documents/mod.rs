@@ -1,0 +1,149 @@
+//! Documents: a JSON object a line with a text in a field, in files that are read and written
+//! shard by shard. Commands decide what stays of each.
+
+mod json;
+mod records;
+mod shards;
+mod source;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+pub(crate) use records::{Content, Fate, OnBad, Records};
+pub(crate) use shards::Shard;
+pub(crate) use write::{Files, Report};
+
+use self::json::Field;
+use self::source::{Piece, Reader};
+use crate::arguments::ThreadArgs;
+use crate::input::{Inputs, files_below, name};
+use crate::pipeline::{Sink, in_two_turns};
+use crate::progress::Progress;
+
+/// The arguments of commands that read and write documents.
+#[derive(Args, Debug)]
+pub(crate) struct DocumentArgs {
+    /// Files of documents, or directories of them; '-' or none is standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+
+    /// The field that has the text; /a/b is the field b of the object a
+    #[arg(long, value_name = "NAME")]
+    pub(crate) field: String,
+
+    /// Write the files below this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// What to do with a record that has no text
+    #[arg(long, value_name = "ACTION", default_value = "stop")]
+    pub(crate) bad: OnBad,
+
+    /// Overwrite files in DIR, and the report
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    /// Show no progress bar and no summary
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl DocumentArgs {
+    pub(crate) fn shards(&self) -> Result<Arc<[Shard]>> {
+        let stdin = [PathBuf::from("-")];
+        let inputs = if self.inputs.is_empty() { &stdin[..] } else { &self.inputs };
+        Ok(shards::shards(inputs, self.output.as_deref(), self.quiet)?.into())
+    }
+
+    /// Refuses to overwrite files, before the work begins.
+    pub(crate) fn check_outputs(&self, shards: &[Shard]) -> Result<()> {
+        let outputs = shards.iter().filter_map(|shard| shard.output.as_deref());
+        match outputs.filter(|_| !self.force).find(|path| path.exists()) {
+            Some(path) => bail!(
+                "{} exists: name another output directory, or overwrite its files with --force",
+                name(path)
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the files from number `first` on, lets threads `prepare` their texts, and `sink`
+    /// decide in order. Writes what stays to `files`.
+    pub(crate) fn run<P, E, S>(
+        &self,
+        shards: &Arc<[Shard]>,
+        first: usize,
+        prepare: impl Fn(&str, &mut P) + Send + Sync + 'static,
+        sink: S,
+        files: Files<E>,
+    ) -> Result<(S, Files<E>)>
+    where
+        P: Default + Send + 'static,
+        E: Send + 'static,
+        S: Sink<Made = Records<P, E>>,
+    {
+        let total = shards[first..].iter().map(Shard::size).sum();
+        let bar = Arc::new(Progress::beside_lines("Reading", total, self.quiet));
+        let reader = Reader::new(Arc::clone(shards), bar, first);
+        let (field, on_bad) = (Field::parse(&self.field), self.bad);
+        let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
+        let work = move |piece: &Piece, records: &mut Records<P, E>| {
+            records.read(piece, &names[piece.shard], &field, &prepare, on_bad)
+        };
+        in_two_turns(reader, self.threads.threads(), work, sink, files)
+    }
+}
+
+/// Calls `each` with the texts of some fields of all records in files and directories, which must
+/// have at least one of the fields.
+pub(crate) fn each_text(
+    paths: &[PathBuf],
+    fields: &[String],
+    mut each: impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    let fields: Vec<Field> = fields.iter().map(|field| Field::parse(field)).collect();
+    let files: Vec<PathBuf> = files_below(paths)
+        .into_iter()
+        .filter(|file| paths.contains(file) || shards::is_shard(file))
+        .collect();
+    let inputs = Inputs::of_files(files.clone(), b'\n').all_needed().numbered(true);
+    let mut blocks = inputs.blocks(&Progress::hidden());
+    let (mut block, mut text) = (crate::input::Block::default(), String::new());
+    while blocks.next(&mut block)? {
+        let source = block.source();
+        let mut line = source.lines_before;
+        crate::records::split(source.text, b'\n', |records| {
+            for record in records {
+                line += 1;
+                let mut bad = None;
+                let mut texts = 0;
+                for field in &fields {
+                    match field.read(record, &mut text) {
+                        Ok(_) => {
+                            texts += 1;
+                            each(&text)?;
+                        }
+                        Err(error) => bad = Some(error),
+                    }
+                }
+                if let Some(bad) = bad.filter(|_| texts == 0 && !record.trim_ascii().is_empty()) {
+                    bail!("line {line} of {} {bad}", name(&files[block.file()]));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// The path as reports show it.
+pub(crate) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,217 @@
+//! `malkoha overlap`: how much of each document occurs in evaluation sets.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use indicatif::HumanCount;
+use malkoha_text::{Memory, Overlap, Share, Shingle};
+use serde_json::{Value, json};
+
+use super::documents::{
+    Content, DocumentArgs, Fate, Files, Records, Report, Shard, each_text, shown,
+};
+use crate::failure::{Outcome, tell};
+use crate::output::print_record;
+use crate::pipeline::Sink;
+
+const AFTER_HELP: &str = "\
+Compares the runs of N words of each document (in lower case, without
+punctuation) with those of all texts in the files of --against, which take about
+6 bytes each. The share of a document is that of its runs that occur there. A run
+is found wrongly with a probability of 1 in 10^6.
+
+Without --output, prints a JSON object a line for each document whose share is
+above --above. With --output, writes the other documents into files of the same
+names and compression below DIR.
+
+A text of --against that has fewer than N words is found only where a document
+has just these words. A line on stderr says how many such texts there are.
+
+Examples:
+  malkoha overlap --against evals/ --field text raw/
+  malkoha overlap --against evals/ --against-field question --against-field answer \\
+    --field text --above 0.2 -o clean/ --report contaminated.jsonl raw/";
+
+/// Find documents that overlap with evaluation sets, by n-grams of words
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    documents: DocumentArgs,
+
+    /// Files of texts to compare with, or directories of them; may be given several times
+    #[arg(long, value_name = "PATH", required = true)]
+    against: Vec<PathBuf>,
+
+    /// A field of theirs that has a text; may be given several times [default: that of --field]
+    #[arg(long, value_name = "NAME")]
+    against_field: Vec<String>,
+
+    /// Words of an n-gram
+    #[arg(long, value_name = "N", default_value_t = 13)]
+    ngrams: u32,
+
+    /// Print or drop documents whose share is above this, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    above: f64,
+
+    /// Write for each dropped document its share: a JSON object a line
+    #[arg(long, value_name = "FILE", requires = "output")]
+    report: Option<PathBuf>,
+
+    /// Print the counts as a JSON record: to stdout with --output, else to stderr
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let Arguments { documents, above, .. } = arguments;
+    ensure!((0.0..=1.0).contains(above), "--above {above}: a share is from 0 to 1");
+    let shards = documents.shards()?;
+    documents.check_outputs(&shards)?;
+    let known = Arc::new(arguments.known()?);
+    let writes = documents.output.is_some();
+    let report = arguments.report.as_deref();
+    let report = report.map(|path| Report::open(path, None, documents.force)).transpose()?;
+    let prepare = {
+        let known = Arc::clone(&known);
+        move |text: &str, prepared: &mut Prepared| {
+            prepared.share = known.share(text, &mut prepared.memory);
+        }
+    };
+    let finder = Finder {
+        shards: Arc::clone(&shards),
+        above: *above,
+        writes,
+        shard: 0,
+        line: 1,
+        counts: Counts::default(),
+    };
+    let report = report.or_else(|| (!writes).then(Report::stdout));
+    let how = (0, writes, documents.force);
+    let files = Files::new(Arc::clone(&shards), how, report, Box::new(|(), _| Ok(())));
+    let (finder, files) = documents.run(&shards, 0, prepare, finder, files)?;
+    if let Some(mut report) = files.report {
+        report.settle()?;
+    }
+    arguments.summarise(&finder.counts, &known)?;
+    Ok(Outcome::found_if(finder.counts.overlapping > 0))
+}
+
+impl Arguments {
+    /// The n-grams of the texts to compare with.
+    fn known(&self) -> Result<Overlap> {
+        let mut known = Overlap::new(Shingle::Words(self.ngrams))?;
+        let field = std::slice::from_ref(&self.documents.field);
+        let fields = if self.against_field.is_empty() { field } else { &self.against_field };
+        each_text(&self.against, fields, |text| Ok(known.add(text)?))?;
+        ensure!(known.texts() > 0, "the files of --against have no texts");
+        if known.short_texts() > 0 && !self.documents.quiet {
+            tell(&format!(
+                "malkoha: {} of {} texts of --against have fewer than {} words: they are found \
+                 only where a document has just these words",
+                known.short_texts(),
+                known.texts(),
+                self.ngrams
+            ));
+        }
+        Ok(known)
+    }
+
+    fn summarise(&self, counts: &Counts, known: &Overlap) -> Result<()> {
+        let &Counts { documents, overlapping, bad } = counts;
+        if self.json {
+            let record = json!({
+                "documents": documents,
+                "overlapping": overlapping,
+                "bad": bad,
+                "texts": known.texts(),
+                "ngrams": known.ngrams(),
+            });
+            if self.documents.output.is_some() {
+                return print_record(&record);
+            }
+            tell(&record.to_string());
+        } else if !self.documents.quiet {
+            let bad = match bad {
+                0 => String::new(),
+                bad => format!(", {} without a text", HumanCount(bad)),
+            };
+            tell(&format!(
+                "{} documents, {} overlap{bad}; {} n-grams of {} texts",
+                HumanCount(documents),
+                HumanCount(overlapping),
+                HumanCount(known.ngrams()),
+                HumanCount(known.texts()),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A document's share.
+#[derive(Default)]
+struct Prepared {
+    share: Share,
+    memory: Memory,
+}
+
+#[derive(Default)]
+struct Counts {
+    documents: u64,
+    overlapping: u64,
+    bad: u64,
+}
+
+/// Compares shares with the limit.
+struct Finder {
+    shards: Arc<[Shard]>,
+    above: f64,
+    writes: bool,
+    shard: usize,
+    /// The line of the next record, from 1.
+    line: u64,
+    counts: Counts,
+}
+
+impl Sink for Finder {
+    type Made = Records<Prepared, ()>;
+
+    fn take(&mut self, records: &mut Self::Made) -> Result<()> {
+        if self.shard != records.shard {
+            (self.shard, self.line) = (records.shard, 1);
+        }
+        let Shard { input, encoding, .. } = &self.shards[self.shard];
+        let (file, mut lines) = (shown(input), Vec::new());
+        for (record, Prepared { share, .. }) in records.each() {
+            let line = self.line;
+            self.line += 1;
+            let report: Value = match &record.content {
+                Content::Blank => continue,
+                Content::Bad(bad) => {
+                    self.counts.bad += 1;
+                    self.counts.documents += 1;
+                    json!({ "file": file, "line": line, "bad": bad.to_string() })
+                }
+                Content::Text(_) => {
+                    self.counts.documents += 1;
+                    if share.ratio() <= self.above {
+                        continue;
+                    }
+                    self.counts.overlapping += 1;
+                    record.fate = Fate::Drop;
+                    let (found, all) = (share.found, share.all);
+                    let ratio = (share.ratio() * 1e4).round() / 1e4;
+                    json!({ "file": file, "line": line, "share": ratio, "found": found, "ngrams": all })
+                }
+            };
+            writeln!(lines, "{report}")?;
+        }
+        records.report = lines;
+        records.encoding = self.writes.then_some(*encoding);
+        Ok(())
+    }
+}
