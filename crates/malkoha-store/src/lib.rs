@@ -1,6 +1,6 @@
 //! An embedded key-value store: an append-only log behind a cuckoo index.
 //!
-//! The index takes less than 7 bytes per key.
+//! The index takes about 7 bytes per key.
 //!
 //! ```
 //! use malkoha_store::{Options, Store};

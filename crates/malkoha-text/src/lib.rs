@@ -23,7 +23,7 @@
 //! # Guarantees
 //!
 //! * Each dropped text has a duplicate that is kept, except for wrong losses.
-//! * Decisions depend on texts and their order alone, not on threads, calls, or saved states.
+//! * Decisions depend on options, texts and their order, not on threads, calls, or saved states.
 //! * A text without words is similar to others without words, and to no text with words.
 //!
 //! # Limits

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::documents::{
     Content, DocumentArgs, Fate, Files, Records, Report, Shard, each_text, shown,
 };
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell, tell_summary};
 use crate::output::print_record;
 use crate::pipeline::Sink;
 
@@ -109,7 +109,7 @@ impl Arguments {
         let fields = if self.against_field.is_empty() { field } else { &self.against_field };
         each_text(&self.against, fields, |text| Ok(known.add(text)?))?;
         ensure!(known.texts() > 0, "the files of --against have no texts");
-        if known.short_texts() > 0 && !self.documents.quiet {
+        if known.short_texts() > 0 {
             tell(&format!(
                 "malkoha: {} of {} texts of --against have fewer than {} words: they are found \
                  only where a document has just these words",
@@ -135,12 +135,12 @@ impl Arguments {
                 return print_record(&record);
             }
             tell(&record.to_string());
-        } else if !self.documents.quiet {
+        } else {
             let bad = match bad {
                 0 => String::new(),
                 bad => format!(", {} without a text", HumanCount(bad)),
             };
-            tell(&format!(
+            tell_summary(&format!(
                 "{} documents, {} overlap{bad}; {} n-grams of {} texts",
                 HumanCount(documents),
                 HumanCount(overlapping),

@@ -5,7 +5,7 @@
 //! clean/.malkoha-dedup-state-7   the state after seven files, from time to time
 //! ```
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -27,6 +27,8 @@ pub(super) struct Journal {
     /// All that decides over the output: a run goes on only with the same.
     run: Value,
     progress: Progress,
+    /// Held as long as this lives.
+    _lock: File,
 }
 
 /// What was done.
@@ -53,6 +55,7 @@ impl Journal {
         resume: bool,
         before: u64,
     ) -> Result<Self> {
+        let lock = lock(directory)?;
         let run = json!({ "options": options, "inputs": inputs(shards) });
         let path = directory.join(NAME);
         let found = match fs::read(&path) {
@@ -63,8 +66,17 @@ impl Journal {
             }
         };
         let Some(bytes) = found else {
+            let there = shards.iter().filter_map(|it| it.output.as_ref()).find(|it| it.exists());
+            if let Some(there) = there.filter(|_| resume) {
+                bail!(
+                    "{} has no run that was not finished, and {} exists: it is done, or begin again \
+                     without --resume",
+                    name(directory),
+                    name(there)
+                );
+            }
             let progress = Progress { before, ..Progress::default() };
-            return Ok(Self { directory: directory.into(), run, progress });
+            return Ok(Self { directory: directory.into(), run, progress, _lock: lock });
         };
         ensure!(
             resume,
@@ -98,7 +110,7 @@ impl Journal {
             progress.saved <= progress.finished && progress.finished <= shards.len(),
             damaged()
         );
-        Ok(Self { directory: directory.into(), run, progress })
+        Ok(Self { directory: directory.into(), run, progress, _lock: lock })
     }
 
     pub(super) fn progress(&self) -> Progress {
@@ -141,8 +153,11 @@ impl Journal {
     /// Removes all traces of the run, which is over.
     pub(super) fn remove(&self) -> Result<()> {
         self.remove_state();
-        let path = self.directory.join(NAME);
-        fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))
+        for file in [NAME.to_owned(), lock_name()] {
+            let path = self.directory.join(file);
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))?;
+        }
+        Ok(())
     }
 
     fn remove_state(&self) {
@@ -154,6 +169,22 @@ impl Journal {
 
     fn state_path(&self, files: usize) -> PathBuf {
         self.directory.join(format!("{NAME}-state-{files}"))
+    }
+}
+
+fn lock_name() -> String {
+    format!("{NAME}-lock")
+}
+
+/// Keeps other runs out of a directory.
+fn lock(directory: &Path) -> Result<File> {
+    let path = directory.join(lock_name());
+    let failed = || format!("cannot lock {}", name(&path));
+    let file = File::create(&path).with_context(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
+        Err(TryLockError::Error(error)) => Err(error).with_context(failed),
     }
 }
 

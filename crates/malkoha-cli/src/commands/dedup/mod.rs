@@ -23,7 +23,7 @@ use self::journal::Journal;
 use self::seen::Seen;
 use self::totals::Totals;
 use super::documents::{DocumentArgs, Files, Report, Shard};
-use crate::failure::{Outcome, tell};
+use crate::failure::{Outcome, tell, tell_summary};
 use crate::input::name;
 use crate::output::print_record;
 
@@ -236,11 +236,11 @@ impl Arguments {
                 return print_record(&record);
             }
             tell(&record.to_string());
-        } else if !self.documents.quiet {
+        } else {
             let index = HumanBytes(texts.size_in_bytes());
             let peak = peak_bytes().map(|peak| format!(", process {}", HumanBytes(peak)));
             let peak = peak.unwrap_or_default();
-            tell(&format!("{totals}; index {index}{peak}; {seconds:.1} s"));
+            tell_summary(&format!("{totals}; index {index}{peak}; {seconds:.1} s"));
         }
         Ok(())
     }

@@ -88,5 +88,5 @@ impl Seen {
 
 /// Whether a file can be replaced by a state.
 fn is_state(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| Deduplicator::is_state(file))
+    File::open(path).is_ok_and(Deduplicator::is_state)
 }

@@ -156,7 +156,7 @@ mod tests {
             ("text", "[1]", Bad::NoJson),
             ("text", r#"{"text":"x""#, Bad::NoJson),
             ("text", r#"{"text":"x"} x"#, Bad::NoJson),
-            ("text", "{\"text\":\"\u{1}\"}", Bad::NoText),
+            ("text", "{\"text\":\"\u{1}\"}", Bad::NoJson),
             ("text", r#"{"Text":"x"}"#, Bad::Lacks),
             ("text", r#"{"text":null}"#, Bad::Lacks),
             ("text", r#"{"text":["x"]}"#, Bad::NoText),

@@ -49,17 +49,13 @@ pub(crate) struct DocumentArgs {
 
     #[command(flatten)]
     threads: ThreadArgs,
-
-    /// Show no progress bar and no summary
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 impl DocumentArgs {
     pub(crate) fn shards(&self) -> Result<Arc<[Shard]>> {
         let stdin = [PathBuf::from("-")];
         let inputs = if self.inputs.is_empty() { &stdin[..] } else { &self.inputs };
-        Ok(shards::shards(inputs, self.output.as_deref(), self.quiet)?.into())
+        Ok(shards::shards(inputs, self.output.as_deref())?.into())
     }
 
     /// Refuses to overwrite files, before the work begins.
@@ -90,7 +86,7 @@ impl DocumentArgs {
         S: Sink<Made = Records<P, E>>,
     {
         let total = shards[first..].iter().map(Shard::size).sum();
-        let bar = Arc::new(Progress::beside_lines("Reading", total, self.quiet));
+        let bar = Arc::new(Progress::beside_lines("Reading", total));
         let reader = Reader::new(Arc::clone(shards), bar, first);
         let (field, on_bad) = (Field::parse(&self.field), self.bad);
         let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();

@@ -34,7 +34,7 @@ const COMPRESSIONS: [&str; 4] = ["gz", "zst", "zstd", "xz"];
 
 /// All files of `inputs`, directories in the order of names. Their outputs have the same names
 /// below `output`.
-pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> Result<Vec<Shard>> {
+pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Shard>> {
     let mut shards = Vec::new();
     let mut ignored = Vec::new();
     for input in inputs {
@@ -70,7 +70,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> 
             shards.push(Shard { input: file, output, encoding });
         }
     }
-    if let Some(first) = ignored.first().filter(|_| !quiet) {
+    if let Some(first) = ignored.first() {
         let files =
             if ignored.len() == 1 { "1 file".into() } else { format!("{} files", ignored.len()) };
         tell(&format!(
@@ -89,10 +89,9 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>, quiet: bool) -> 
 
 pub(crate) fn is_shard(file: &Path) -> bool {
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
-    let mut endings = name.rsplit('.').map(str::to_ascii_lowercase);
-    let last = endings.next().unwrap_or_default();
-    let last =
-        if COMPRESSIONS.contains(&&*last) { endings.next().unwrap_or_default() } else { last };
+    let mut endings = name.split('.').skip(1).map(str::to_ascii_lowercase).collect::<Vec<_>>();
+    endings.pop_if(|ending| COMPRESSIONS.contains(&&**ending));
+    let last = endings.pop().unwrap_or_default();
     ENDINGS.contains(&&*last) && !name.starts_with('.')
 }
 
