@@ -46,8 +46,9 @@ impl CommandError {
         "ERR the filters hash items in different ways: reserve them LIKE one of them, \
          or with the same SEED",
     );
-    pub(crate) const OTHER_KIND: Self =
-        fixed("ERR filters whose items expire are merged with each other alone");
+    pub(crate) const OTHER_KIND: Self = fixed(
+        "ERR filters that grow, of fixed size, or whose items expire are merged with their like",
+    );
     pub(crate) const NEVER_EXPIRES: Self =
         fixed("ERR items of the filter do not expire: time makes no difference to it");
     pub(crate) const BESIDE_EXPIRES: Self =
@@ -70,8 +71,7 @@ impl CommandError {
         fixed("ERR internal error of the malkoha module, see the log");
     pub(crate) const FULL: Self = fixed("Filter is full");
     pub(crate) const TOO_LARGE: Self =
-        fixed("ERR Insufficient memory to create filter: it would exceed malkoha.max-filter-bytes");
-
+        fixed("ERR Insufficient memory to create filter: raise malkoha.max-filter-bytes");
     pub(crate) const NO_MEMORY: Self = fixed(
         "OOM it would take more than 'maxmemory' leaves: raise it, delete something, or ask for less",
     );

@@ -5,7 +5,9 @@ import subprocess
 import tempfile
 import unittest
 
-from servers import KINDS, Server
+import redis
+
+from servers import KINDS, Server, digest
 
 COMMAND = os.environ["MALKOHA_COMMAND"]
 
@@ -33,6 +35,61 @@ class FilesTest(unittest.TestCase):
                 with open(path, "rb") as file:
                     client.execute_command("CF.LOAD", "g", file.read())
                 self.assertTrue(all(client.execute_command("CF.MEXISTS", "g", "one more", *items)))
+
+    def test_files_of_fixed_size_make_filters_that_do_not_grow(self):
+        items = [f"item{number}" for number in range(100_000)]
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server, \
+                    tempfile.TemporaryDirectory() as directory:
+                client, path = server.client(), f"{directory}/fixed.mlk"
+                command = client.execute_command
+                run("build", "-q", "--fixed", "--capacity", "100050", "-o", path, lines=items)
+                with open(path, "rb") as file:
+                    built = file.read()
+                command("CF.LOAD", "f", built)
+                self.assertEqual(command("CF.DUMP", "f"), built)
+                self.assertEqual(command("CF.MADD", "f", *range(60)), [True] * 50 + [False] * 10)
+                with self.assertRaisesRegex(redis.ResponseError, "Filter is full"):
+                    command("CF.ADD", "f", "one more")
+                self.assertTrue(all(command("CF.MDEL", "f", *range(50))))
+                self.assertEqual(command("CF.COMPACT", "f"), b"OK")
+                # By chunks, by the server's own copy, and from its file.
+                position = 0
+                while (chunk := command("CF.SCANDUMP", "f", position))[0]:
+                    command("CF.LOADCHUNK", "chunks", *chunk)
+                    position = chunk[0]
+                command("COPY", "f", "copy")
+                client.execute_command("DEBUG", "RELOAD")
+                for key in "f", "chunks", "copy":
+                    self.assertEqual(command("CF.DUMP", key), command("CF.DUMP", "f"), key)
+                    self.assertTrue(all(command("CF.MEXISTS", key, *items)), key)
+                self.assertEqual(digest(client, "chunks"), digest(client, "f"))
+                command("CF.LOAD", "other", built)
+                command("CF.MDEL", "f", *items[:50_000])
+                command("CF.MDEL", "other", *items[50_000:])
+                command("CF.MERGE", "f", "other")
+                self.assertTrue(all(command("CF.MEXISTS", "f", *items)))
+                command("CF.RESERVE", "grows", 1000, "SEED", 0)
+                with self.assertRaisesRegex(redis.ResponseError, "merged with their like"):
+                    command("CF.MERGE", "grows", "f")
+
+    def test_files_that_cannot_be_loaded_say_what_to_do(self):
+        with Server("valkey") as server, tempfile.TemporaryDirectory() as directory:
+            command, path = server.client().execute_command, f"{directory}/m.mlk"
+            run("build", "-q", "-o", path, lines=["koel"])
+            with open(path, "rb") as file:
+                lines = file.read()
+            run("build", "-q", "--values", "-o", path, lines=["koel\t7"])
+            with open(path, "rb") as file:
+                pairs = file.read()
+            for file, error in [
+                (pairs, "without --values"),
+                (lines + b"\n", "head -c -1"),
+                (b"koel\n", "not a malkoha file"),
+            ]:
+                with self.assertRaisesRegex(redis.ResponseError, error):
+                    command("CF.LOAD", "f", file)
+            command("CF.LOAD", "f", lines)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,9 @@ fn insert_many(context: &Context, args: &Args<'_>, verb: Verb) -> Result<(), Com
             if at == args.len() {
                 return Err(CommandError::Arity);
             }
-            many.capacity = Some(options::capacity(args.get(at))?);
+            let capacity = options::capacity(args.get(at))?;
+            options::check_capacity(capacity, defaults(None).bucket_size)?;
+            many.capacity = Some(capacity);
         } else {
             return Err(CommandError::UNKNOWN_ARGUMENT);
         }

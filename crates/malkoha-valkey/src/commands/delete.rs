@@ -6,7 +6,7 @@ use super::access::{before_change, existing, filter_mut};
 use super::many::{Many, Verb};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given};
-use crate::value::{StoredFilter, Value};
+use crate::value::{Chain, StoredFilter, Value};
 
 /// CF.DEL key item
 pub(super) fn delete(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
@@ -39,10 +39,9 @@ pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         Value::RedisBloom(chain) => chain.compact(),
         Value::Filter(filter) => {
             before_change(context, args, filter)?;
-            if filter.expires() {
+            if filter.is_sweepable() {
                 return sweep(context, args, filter);
             }
-            filter.compact();
         }
         Value::Loading(_) => return Err(CommandError::LOADING),
     }
@@ -50,7 +49,7 @@ pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandE
     Ok(())
 }
 
-/// Removes what has expired.
+/// Removes what has expired, and gives back the room of deleted items.
 fn sweep(
     context: &Context,
     args: &Args<'_>,
@@ -62,11 +61,12 @@ fn sweep(
     let work = move |_: Given<'_>| StoredFilter::swept(properties, deleted, &table);
     context.beside(args, is_little, 1, work, move |context, args, swept| {
         let mut key = context.open_mut(args, 1);
-        match filter_mut(&mut key)? {
-            Some(filter) if filter.still_has(&lent) => {}
+        let mut older = match filter_mut(&mut key)? {
+            Some(filter) if filter.still_has(&lent) => filter.take_older(),
             _ => return Err(CommandError::CHANGED),
-        }
-        key.set(Value::Filter(swept));
+        };
+        older.iter_mut().for_each(Chain::compact);
+        key.set(Value::Filter(swept.beside(older)));
         compacted(context, args);
         Ok(())
     })

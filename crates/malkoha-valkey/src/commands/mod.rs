@@ -14,7 +14,7 @@ mod transfer;
 use crate::server::{Entry, entry};
 
 /// The function of each command.
-pub(crate) const ENTRIES: [(&str, Entry); 19] = [
+pub(crate) const ENTRIES: [(&str, Entry); 20] = [
     ("CF.RESERVE", entry!(add::reserve)),
     ("CF.ADD", entry!(add::add)),
     ("CF.ADDNX", entry!(add::add_nx)),
@@ -25,6 +25,7 @@ pub(crate) const ENTRIES: [(&str, Entry); 19] = [
     ("CF.MEXISTS", entry!(query::exists_many)),
     ("CF.COUNT", entry!(query::count)),
     ("CF.INFO", entry!(query::info)),
+    ("CF.DEBUG", entry!(query::debug)),
     ("CF.DEL", entry!(delete::delete)),
     ("CF.MDEL", entry!(delete::delete_many)),
     ("CF.COMPACT", entry!(delete::compact)),

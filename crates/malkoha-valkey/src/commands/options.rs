@@ -1,11 +1,11 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
+use malkoha::MAX_CAPACITY;
+
 use super::hash::HashOption;
 use crate::error::CommandError;
 use crate::server::{Context, max_filter_bytes};
 use crate::value::{Expiry, Properties, parse_rate};
-
-const MAX_CAPACITY: u64 = 1 << 30;
 
 /// A number in decimal.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
@@ -15,6 +15,14 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
 /// The capacity of CF.RESERVE and CF.INSERT.
 pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
     number(text).filter(|&capacity| capacity > 0).ok_or(CommandError::BAD_CAPACITY)
+}
+
+/// An error unless a filter can have this capacity. Its bytes have a limit of their own.
+pub(super) fn check_capacity(capacity: u64, bucket_size: u16) -> Result<(), CommandError> {
+    let least = 2 * u64::from(bucket_size);
+    let text = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
+    let is_possible = (least..=MAX_CAPACITY).contains(&capacity);
+    is_possible.then_some(()).ok_or_else(|| CommandError::message(text))
 }
 
 /// The longest time that items can be remembered, in seconds: some 300 years.
@@ -118,11 +126,7 @@ pub(super) fn room_for(
     context: &Context,
     Wanted { properties, expiry, .. }: &Wanted,
 ) -> Result<u64, CommandError> {
-    let least = 2 * u64::from(properties.bucket_size);
-    if !(least..=MAX_CAPACITY).contains(&properties.capacity) {
-        let text = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
-        return Err(CommandError::message(text));
-    }
+    check_capacity(properties.capacity, properties.bucket_size)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
     let bytes = properties.estimated_bytes(*expiry) as u64;
     if bytes > max_filter_bytes() && !context.must_obey() {
@@ -212,7 +216,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_spelled_out_is_read_back(
-            capacity in 1..1_u64 << 30, error_rate in 1e-9..0.999, growth in 1.0..1e9,
+            capacity in 1..=MAX_CAPACITY, error_rate in 1e-9..0.999, growth in 1.0..1e9,
             bucket_size in 1..=255_u16, max_iterations in 1..=65535_u16, expansion in 0..=32768_u16,
             expiry in proptest::option::of((1..10_u64.pow(13), proptest::option::of(1..256_u64))),
         ) {

@@ -1,4 +1,4 @@
-//! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.INFO.
+//! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.DEBUG, CF.INFO.
 
 use super::access::{now, whole, whole_if_any};
 use super::many::{Many, Verb};
@@ -28,6 +28,29 @@ pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     Ok(())
 }
 
+/// CF.DEBUG key: the text of RedisBloom, whose buckets are a power of two for the capacity.
+pub(super) fn debug(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
+    let key = context.open(args, 1);
+    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
+    let of_redisbloom = |(_, field): &(_, Field)| match field {
+        Field::Count(count) => *count,
+        Field::Rate(_) | Field::Text(_) => 0,
+    };
+    let counts: Vec<u64> = fields(context, value)?.iter().take(8).map(of_redisbloom).collect();
+    let [_, mut buckets, filters, items, deletes, size, expansion, iterations] = counts[..] else {
+        return Err(CommandError::INTERNAL);
+    };
+    if let Value::Filter(stored) = value {
+        buckets = (stored.properties().capacity / size.max(1)).next_power_of_two();
+    }
+    let text = format!(
+        "bktsize:{size} buckets:{buckets} items:{items} deletes:{deletes} filters:{filters} \
+         max_iterations:{iterations} expansion:{expansion}"
+    );
+    context.reply_bytes(text.as_bytes());
+    Ok(())
+}
+
 enum Field {
     Count(u64),
     Rate(f64),
@@ -38,11 +61,7 @@ enum Field {
 pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
-    let fields = match value {
-        Value::Filter(stored) => of_filter(stored, now(context, value)),
-        Value::RedisBloom(chain) => of_chain(chain),
-        Value::Loading(_) => return Err(CommandError::LOADING),
-    };
+    let fields = fields(context, value)?;
     context.reply_map(fields.len());
     for (name, field) in fields {
         context.reply_bytes(name.as_bytes());
@@ -56,6 +75,14 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
 }
 
 /// The first eight are RedisBloom's, in its order.
+fn fields(context: &Context, value: &Value) -> Result<Vec<(&'static str, Field)>, CommandError> {
+    match value {
+        Value::Filter(stored) => Ok(of_filter(stored, now(context, value))),
+        Value::RedisBloom(chain) => Ok(of_chain(chain)),
+        Value::Loading(_) => Err(CommandError::LOADING),
+    }
+}
+
 fn of_filter(stored: &StoredFilter, now: u64) -> Vec<(&'static str, Field)> {
     let (table, properties, older) = (stored.table(), stored.properties(), stored.older());
     let items = table.len(now);

@@ -101,22 +101,20 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
             return Err(CommandError::EXISTS);
         }
         if number == 1 && Small::is_chunk(bytes) {
-            let small = Small::from_chunk(bytes).map_err(|_| CommandError::INVALID_HEADER)?;
+            let small = Small::from_chunk(bytes).map_err(|_| CommandError::NOT_CREATED)?;
             key.set(Value::Filter(StoredFilter::Small(small)));
             return Ok(());
         }
-        let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::INVALID_HEADER)?;
+        if bytes.len() < HEADER_BYTES {
+            return Err(CommandError::INVALID_HEADER);
+        }
+        let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::NOT_CREATED)?;
         let loading = loading.beside(key.take_redisbloom());
         key.set(Value::Loading(Box::new(loading)));
         return Ok(());
     }
-    let Some(Value::Loading(loading)) = key.get_mut()? else {
-        return Err(if key.get()?.is_some() {
-            CommandError::EXISTS
-        } else {
-            CommandError::NOT_FOUND
-        });
-    };
+    let Some(value) = key.get_mut()? else { return Err(CommandError::NOT_FOUND) };
+    let Value::Loading(loading) = value else { return Err(CommandError::BAD_CHUNK) };
     if loading.next() != number.checked_sub(BESIDE).unwrap_or(number) {
         return Err(CommandError::BAD_CHUNK);
     }

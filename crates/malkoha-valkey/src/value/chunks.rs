@@ -8,7 +8,7 @@
 use super::filter::{Large, StoredFilter};
 use super::properties::{PROPERTIES_BYTES, Properties};
 use super::stream::Damaged;
-use super::table::Table;
+use super::table::{Kind, Table};
 
 /// Pieces per chunk: some 512 KiB at most, which is checked and read in less than a millisecond.
 const PIECES: usize = 4;
@@ -16,14 +16,6 @@ const PIECES: usize = 4;
 const MAGIC: [u8; 4] = *b"MCF\x01";
 /// Magic, kind, number of chunks, items deleted, properties.
 pub(super) const PREAMBLE_BYTES: usize = 4 + 1 + 8 + 8 + PROPERTIES_BYTES;
-
-/// The kind of a filter, as its preamble has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Lasting = 1,
-    Expiring = 2,
-    Small = 3,
-}
 
 /// The begin of chunk 1.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +53,7 @@ impl Preamble {
             1 if chunks > 1 => Kind::Lasting,
             2 if chunks > 1 => Kind::Expiring,
             3 if chunks == 1 => Kind::Small,
+            4 if chunks > 1 => Kind::Fixed,
             _ => return None,
         };
         let (deleted, properties) = (u64::from_le_bytes(*deleted), Properties::decode(properties)?);
@@ -94,8 +87,7 @@ fn chunk_of(stored: &Large, number: usize) -> Option<Vec<u8>> {
     match number {
         0 => None,
         1 => {
-            let kind = table.expiring().map_or(Kind::Lasting, |_| Kind::Expiring);
-            let (deleted, properties) = (stored.deleted, stored.properties);
+            let (kind, deleted, properties) = (table.kind(), stored.deleted, stored.properties);
             let preamble = Preamble { kind, chunks: chunks as u64, deleted, properties };
             Some([preamble.encode(), table.piece(0)?].concat())
         }

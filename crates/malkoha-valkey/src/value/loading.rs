@@ -2,11 +2,11 @@
 
 use std::mem;
 
-use super::chunks::{Kind, Preamble};
+use super::chunks::Preamble;
 use super::filter::StoredFilter;
 use super::redisbloom::Chain;
 use super::stream::Damaged;
-use super::table::Loader;
+use super::table::{Kind, Loader};
 use crate::ledger::measure;
 
 /// Checks each chunk as it comes. Keeps them too, so that a server that is saved or gets a replica
@@ -45,7 +45,7 @@ impl Loading {
             return Err(Damaged("a small filter has one chunk"));
         }
         let (loader, held) = measure(|| {
-            let mut loader = Loader::new(preamble.kind == Kind::Expiring);
+            let mut loader = Loader::new(preamble.kind);
             loader.push(header).map(|()| loader).ok()
         });
         let loader = loader.ok_or(Damaged("the first chunk has a damaged header"))?;
@@ -88,10 +88,10 @@ impl Loading {
     pub(crate) fn catch_up(&mut self) -> bool {
         let number = self.chunks.len() - self.unread;
         let Some(chunk) = self.chunks.get(number) else { return false };
-        let (loader, expires) = (&mut self.loader, self.preamble.kind == Kind::Expiring);
+        let (loader, kind) = (&mut self.loader, self.preamble.kind);
         let ((), held) = measure(|| {
             let bytes = if number == 0 {
-                *loader = Loader::new(expires);
+                *loader = Loader::new(kind);
                 Preamble::split(chunk).expect("it was taken once").1
             } else {
                 chunk
@@ -105,8 +105,7 @@ impl Loading {
 
     /// Lets a new loader read the kept chunks, because a loader cannot be used after an error.
     fn begin_anew(&mut self) {
-        let expires = self.preamble.kind == Kind::Expiring;
-        let ((), held) = measure(|| self.loader = Loader::new(expires));
+        let ((), held) = measure(|| self.loader = Loader::new(self.preamble.kind));
         self.held += held;
         self.unread = self.chunks.len();
     }
@@ -124,7 +123,7 @@ impl Loading {
             return Ok(None);
         }
         let ((table, rest), held) = measure(|| {
-            let (spent, rest) = measure(|| Loader::new(kind == Kind::Expiring));
+            let (spent, rest) = measure(|| Loader::new(kind));
             (mem::replace(&mut self.loader, spent).into_table().ok(), rest)
         });
         // The loader's memory is the filter's now, but for that of the new loader.
@@ -153,7 +152,7 @@ impl Loading {
 impl Clone for Loading {
     fn clone(&self) -> Self {
         let Self { preamble, taken, bytes, keeps, ref chunks, ref older, .. } = *self;
-        let (loader, held) = measure(|| Loader::new(preamble.kind == Kind::Expiring));
+        let (loader, held) = measure(|| Loader::new(preamble.kind));
         let (chunks, older, unread) = (chunks.clone(), older.clone(), chunks.len());
         Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older }
     }

@@ -12,11 +12,11 @@ mod table;
 #[expect(clippy::module_inception, reason = "its only public type is `Value`")]
 mod value;
 
-pub(crate) use filter::{NotUnited, Refused, StoredFilter};
+pub(crate) use filter::{Refused, StoredFilter};
 pub(crate) use loading::Loading;
 pub(crate) use properties::{Expiry, Properties, parse_rate};
 pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADER_BYTES};
 pub(crate) use small::Small;
 pub(crate) use stream::{Damaged, Sink, Source};
-pub(crate) use table::Table;
+pub(crate) use table::{NotUnited, Table};
 pub(crate) use value::{BESIDE, ENCODING_VERSION, Value};

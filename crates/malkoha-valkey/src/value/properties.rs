@@ -3,7 +3,7 @@
 use malkoha::{BuildError, Builder, KeyHasher};
 
 use super::redisbloom::Chain;
-use super::table::Table;
+use super::table::{Kind, Table};
 
 /// Everything that CF.RESERVE can set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Properties {
             growth: 0.0,
             bucket_size: 2,
             max_iterations: 20,
-            expansion: 1,
+            expansion: u16::from(table.kind() != Kind::Fixed),
         }
     }
 

@@ -1,31 +1,55 @@
-//! The table of a filter: of items that stay until they are deleted, or that expire.
+//! The table of a filter: it grows, or has a fixed size, or its items expire.
 //!
 //! Times are milliseconds since 1970. Where items stay they make no difference.
 
 use malkoha::{
-    BatchError, Copies, FileKind, GrowableCuckooFilter, GrowableExpiringCuckooFilter,
+    BatchError, Copies, CuckooFilter, FileKind, GrowableCuckooFilter, GrowableExpiringCuckooFilter,
     GrowableExpiringLoader, GrowableLoader, InsertError, KeyHasher, ReadError, UnionError,
 };
 
-/// Either kind.
+/// The kind of a table, as chunks have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Lasting = 1,
+    Expiring = 2,
+    /// Of a small filter, which has none.
+    Small = 3,
+    Fixed = 4,
+}
+
+/// A filter of any kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Table {
     Lasting(GrowableCuckooFilter),
     Expiring(GrowableExpiringCuckooFilter),
+    /// From a file.
+    Fixed(CuckooFilter),
 }
 
-/// Runs one expression on the filter of either kind.
+/// Runs one expression on the filter of any kind.
 macro_rules! each {
     ($table:expr, $filter:ident => $body:expr) => {
         match $table {
             Table::Lasting($filter) => $body,
             Table::Expiring($filter) => $body,
+            Table::Fixed($filter) => $body,
         }
     };
 }
 
-/// Functions of the library that both kinds have.
-macro_rules! both {
+/// One expression for filters whose items stay, one for those whose items expire.
+macro_rules! by_time {
+    ($table:expr, $filter:ident => $lasting:expr, $expiring:expr) => {
+        match $table {
+            Table::Lasting($filter) => $lasting,
+            Table::Fixed($filter) => $lasting,
+            Table::Expiring($filter) => $expiring,
+        }
+    };
+}
+
+/// Functions of the library that all kinds have.
+macro_rules! all {
     ($($(#[$doc:meta])* $visibility:vis fn $name:ident -> $result:ty;)*) => {
         $($(#[$doc])* $visibility fn $name(&self) -> $result {
             each!(self, filter => filter.$name())
@@ -33,20 +57,20 @@ macro_rules! both {
     };
 }
 
-/// Why two tables are not united.
+/// Why tables are not united.
 #[derive(Debug)]
-pub(crate) enum Unlike {
-    /// Items of one of them stay, those of the other expire.
+pub(crate) enum NotUnited {
+    /// All together are larger than a filter may be.
+    TooLarge,
+    /// They are of different kinds.
     Kinds,
-    Filters(UnionError),
+    Unlike(UnionError),
 }
 
 impl Table {
-    both! {
+    all! {
         pub(crate) fn to_bytes -> Vec<u8>;
         pub(crate) fn hasher -> KeyHasher;
-        pub(crate) fn buckets -> u64;
-        pub(crate) fn segments -> usize;
         pub(super) fn capacity -> u64;
         pub(crate) fn fingerprint_bits -> u32;
         pub(crate) fn expected_fpr -> f64;
@@ -55,21 +79,57 @@ impl Table {
         pub(super) fn piece_count -> usize;
     }
 
-    /// The table of a file of the library.
-    pub(super) fn open(file: &[u8]) -> Result<Self, ReadError> {
-        match FileKind::of(file)? {
+    /// The table of a file of the library; an error says what to do about it.
+    pub(super) fn open(file: &[u8]) -> Result<Self, String> {
+        let kind = FileKind::of(file).map_err(|error| error.to_string())?;
+        let table = match kind {
             FileKind::GrowableExpiringSet => {
                 GrowableExpiringCuckooFilter::from_bytes(file).map(Self::Expiring)
             }
-            _ => GrowableCuckooFilter::from_bytes(file).map(Self::Lasting),
+            FileKind::Set => CuckooFilter::from_bytes(file).map(Self::Fixed),
+            FileKind::GrowableSet => GrowableCuckooFilter::from_bytes(file).map(Self::Lasting),
+            FileKind::ExpiringSet => return Err(refused(kind, "build one that grows")),
+            _ => return Err(refused(kind, "build a set: 'malkoha build' without --values")),
+        };
+        table.map_err(|error| match error {
+            ReadError::Length { expected, found }
+                if found == expected + 1 && file.ends_with(b"\n") =>
+            {
+                format!(
+                    "{error}; redis-cli ends its output with a newline: 'redis-cli --raw cf.dump key | \
+                     head -c -1' removes it"
+                )
+            }
+            error => error.to_string(),
+        })
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Lasting(_) => Kind::Lasting,
+            Self::Expiring(_) => Kind::Expiring,
+            Self::Fixed(_) => Kind::Fixed,
+        }
+    }
+
+    pub(crate) fn buckets(&self) -> u64 {
+        match self {
+            Self::Lasting(filter) => filter.buckets(),
+            Self::Expiring(filter) => filter.buckets(),
+            Self::Fixed(filter) => filter.geometry().slots() / 4,
+        }
+    }
+
+    pub(crate) fn segments(&self) -> usize {
+        match self {
+            Self::Lasting(filter) => filter.segments(),
+            Self::Expiring(filter) => filter.segments(),
+            Self::Fixed(filter) => filter.geometry().segments as usize,
         }
     }
 
     pub(crate) fn expiring(&self) -> Option<&GrowableExpiringCuckooFilter> {
-        match self {
-            Self::Lasting(_) => None,
-            Self::Expiring(filter) => Some(filter),
-        }
+        if let Self::Expiring(filter) = self { Some(filter) } else { None }
     }
 
     pub(super) fn advance(&mut self, now: u64) {
@@ -79,39 +139,28 @@ impl Table {
     }
 
     pub(super) fn contains(&self, hash: u64, now: u64) -> bool {
-        match self {
-            Self::Lasting(filter) => filter.contains_hash(hash),
-            Self::Expiring(filter) => filter.contains_hash_at(hash, now),
-        }
+        by_time!(self, filter => filter.contains_hash(hash), filter.contains_hash_at(hash, now))
     }
 
     pub(super) fn contains_all(&self, hashes: &[u64], now: u64, found: &mut [bool]) {
-        match self {
-            Self::Lasting(filter) => filter.contains_hashes(hashes, found),
-            Self::Expiring(filter) => filter.contains_hashes_at(hashes, now, found),
-        }
+        by_time!(self, filter => filter.contains_hashes(hashes, found), filter.contains_hashes_at(hashes, now, found));
     }
 
     /// Copies of an item; of one that expires there is one at most.
     pub(super) fn count(&self, hash: u64, now: u64) -> u64 {
-        match self {
-            Self::Lasting(filter) => filter.count_hash(hash),
-            Self::Expiring(filter) => filter.contains_hash_at(hash, now).into(),
-        }
+        by_time!(self, filter => filter.count_hash(hash), filter.contains_hash_at(hash, now).into())
     }
 
     /// Whether CF.ADDNX finds an item at the time that the table has.
     pub(super) fn has_copy(&self, hash: u64) -> bool {
-        match self {
-            Self::Lasting(filter) => filter.has_copy_hash(hash),
-            Self::Expiring(filter) => filter.contains_hash(hash),
-        }
+        by_time!(self, filter => filter.has_copy_hash(hash), filter.contains_hash(hash))
     }
 
     /// Whether adding an item takes no slot.
     pub(super) fn has_slot_for(&self, hash: u64) -> bool {
         match self {
             Self::Lasting(filter) => filter.count_hash(hash) >= 2,
+            Self::Fixed(_) => false,
             Self::Expiring(filter) => filter.contains_hash(hash),
         }
     }
@@ -142,34 +191,39 @@ impl Table {
 
     /// Items that are in, copies included.
     pub(crate) fn len(&self, now: u64) -> u64 {
-        match self {
-            Self::Lasting(filter) => filter.len(),
-            Self::Expiring(filter) => filter.len_at(now),
-        }
+        by_time!(self, filter => filter.len(), filter.len_at(now))
     }
 
-    /// Items that are in slots, at the time that the table has.
-    pub(super) fn in_slots(&self) -> u64 {
-        each!(self, filter => filter.len() - filter.spilled())
+    /// Items that count for the capacity, at the time that the table has: of one that grows, those
+    /// in slots.
+    pub(super) fn counted(&self) -> u64 {
+        match self {
+            Self::Lasting(filter) => filter.len() - filter.spilled(),
+            Self::Expiring(filter) => filter.len() - filter.spilled(),
+            Self::Fixed(filter) => filter.len(),
+        }
     }
 
     pub(crate) fn slots(&self) -> u64 {
         4 * self.buckets()
     }
 
-    pub(super) fn unite(&mut self, other: &Self) -> Result<(), Unlike> {
+    pub(super) fn unite(&mut self, other: &Self) -> Result<(), NotUnited> {
         let united = match (self, other) {
             (Self::Lasting(ours), Self::Lasting(theirs)) => ours.unite(theirs, Copies::Sum),
+            (Self::Fixed(ours), Self::Fixed(theirs)) => ours.unite(theirs, Copies::Sum),
             (Self::Expiring(ours), Self::Expiring(theirs)) => ours.union_with(theirs),
-            _ => return Err(Unlike::Kinds),
+            _ => return Err(NotUnited::Kinds),
         };
-        united.map_err(Unlike::Filters)
+        united.map_err(NotUnited::Unlike)
     }
 
-    /// Removes what has expired.
+    /// Removes what has expired, and gives back the room of what is gone.
     pub(super) fn sweep(&mut self) {
-        if let Self::Expiring(filter) = self {
-            filter.sweep();
+        match self {
+            Self::Lasting(filter) => filter.shrink_to_fit(),
+            Self::Expiring(filter) => filter.sweep(),
+            Self::Fixed(_) => {}
         }
     }
 
@@ -178,19 +232,26 @@ impl Table {
     }
 }
 
-/// What puts a table of either kind together.
+/// Why a file of this kind is not taken.
+fn refused(kind: FileKind, instead: &str) -> String {
+    format!("the file holds a {}, which the server does not take: {instead}", kind.name())
+}
+
+/// What puts a table of any kind together.
 #[derive(Debug)]
 pub(super) enum Loader {
     Lasting(GrowableLoader),
     Expiring(GrowableExpiringLoader),
+    /// The bytes of the file.
+    Fixed(Vec<u8>),
 }
 
 impl Loader {
-    pub(super) fn new(expires: bool) -> Self {
-        if expires {
-            Self::Expiring(GrowableExpiringLoader::new())
-        } else {
-            Self::Lasting(GrowableLoader::for_filter())
+    pub(super) fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Lasting | Kind::Small => Self::Lasting(GrowableLoader::for_filter()),
+            Kind::Expiring => Self::Expiring(GrowableExpiringLoader::new()),
+            Kind::Fixed => Self::Fixed(Vec::new()),
         }
     }
 
@@ -198,6 +259,10 @@ impl Loader {
         match self {
             Self::Lasting(loader) => loader.push(bytes),
             Self::Expiring(loader) => loader.push(bytes),
+            Self::Fixed(file) => {
+                file.extend(bytes);
+                FileKind::of(file).map(drop)
+            }
         }
     }
 
@@ -205,6 +270,7 @@ impl Loader {
         match self {
             Self::Lasting(loader) => loader.into_filter().map(Table::Lasting),
             Self::Expiring(loader) => loader.into_filter().map(Table::Expiring),
+            Self::Fixed(file) => CuckooFilter::from_bytes(&file).map(Table::Fixed),
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) const ENCODING_VERSION: i32 = 1;
 const WITH_OLDER: u64 = 2;
 
 /// A key's value.
+#[derive(Clone)]
 pub(crate) enum Value {
     Filter(StoredFilter),
     /// Between the first and the last CF.LOADCHUNK.
@@ -186,15 +187,5 @@ impl Value {
             Self::RedisBloom(_) => 0,
         };
         own + self.older().map_or(0, |older| older.tables() + 2)
-    }
-}
-
-impl Clone for Value {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Filter(filter) => Self::Filter(filter.clone()),
-            Self::Loading(loading) => Self::Loading(loading.clone()),
-            Self::RedisBloom(chain) => Self::RedisBloom(chain.clone()),
-        }
     }
 }

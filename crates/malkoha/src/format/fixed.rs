@@ -5,6 +5,8 @@ use core::ops::Deref;
 #[cfg(feature = "std")]
 use std::io::Read;
 
+#[cfg(feature = "std")]
+use crate::filter::CuckooFilter;
 use crate::format::checksums::{check_segments, segment_checksum, segments};
 use crate::format::error::{ReadError, impossible};
 use crate::format::header::{Header, cut_header};
@@ -25,15 +27,68 @@ pub(crate) fn write<B: Deref<Target = [u8]>>(
     hasher: KeyHasher,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
-    let (parts, spill) = (*table.parts(), table.spill());
-    let header = Header { kind, parts, hasher, spilled: spill.entries() };
-    writer.write_all(&header.to_bytes())?;
+    writer.write_all(&header(table, kind, hasher).to_bytes())?;
     writer.write_all(table.bytes())?;
-    let checksums: Vec<u8> = segments(table.bytes(), &parts.geometry)
+    writer.write_all(&checksums(table))?;
+    spilled::write_section(writer, table.spill())
+}
+
+fn header<B>(table: &Fixed<B>, kind: FileKind, hasher: KeyHasher) -> Header
+where
+    B: Deref<Target = [u8]>,
+{
+    Header { kind, parts: *table.parts(), hasher, spilled: table.spill().entries() }
+}
+
+fn checksums<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Vec<u8> {
+    segments(table.bytes(), &table.parts().geometry)
         .flat_map(|(segment, bytes)| segment_checksum(segment.into(), bytes).to_le_bytes())
-        .collect();
-    writer.write_all(&checksums)?;
-    spilled::write_section(writer, spill)
+        .collect()
+}
+
+/// Bytes of a piece.
+#[cfg(feature = "std")]
+const PIECE: usize = 1 << 17;
+
+#[cfg(feature = "std")]
+impl CuckooFilter {
+    /// How many pieces its file has, the header of 128 bytes among them.
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        let header = header(&self.table, FileKind::Set, self.hasher());
+        // Without its list of spilled copies, the file is hardly longer than the table.
+        let bytes = usize::try_from(header.file_bytes()).unwrap_or(usize::MAX);
+        1 + (bytes - HEADER_BYTES).div_ceil(PIECE)
+    }
+
+    /// Piece `number` of the bytes that [`write_to`](Self::write_to) writes, from 0; `None` beyond
+    /// the last. The header is the first, all others have 128 KiB. The last ones, of checksums and
+    /// spilled copies, take time in proportion to the filter.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let filter = CuckooFilter::try_from_iter(0..200_000, 0.001)?;
+    /// let file: Vec<u8> = (0..).map_while(|number| filter.piece(number)).flatten().collect();
+    /// assert!(file == filter.to_bytes() && filter.piece_count() == 4);
+    /// # Ok::<(), malkoha::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
+        let Some(start) = number.checked_sub(1).map(|number| number.saturating_mul(PIECE)) else {
+            return Some(header(&self.table, FileKind::Set, self.hasher()).to_bytes().to_vec());
+        };
+        let table = self.table.bytes();
+        let end = table.len().min(start.saturating_add(PIECE));
+        let mut piece = table.get(start..end).unwrap_or_default().to_vec();
+        if piece.len() < PIECE {
+            let mut rest = checksums(&self.table);
+            spilled::write_section(&mut rest, self.table.spill()).ok()?;
+            piece.extend(rest.get(start.saturating_sub(table.len())..).unwrap_or_default());
+        }
+        piece.truncate(PIECE);
+        (!piece.is_empty()).then_some(piece)
+    }
 }
 
 impl Stored for Fixed {

@@ -127,6 +127,19 @@ fn mutated_maps_do_no_harm() {
     assert!(accepted > 2_000, "{accepted}");
 }
 
+/// The boundaries of pieces lie anywhere in the table, its checksums and the spilled copies.
+#[test]
+fn pieces_are_the_file() {
+    for (keys, spilled) in [(1, 0), (10, 5), (90_000, 9_000), (90_000, 0)] {
+        let mut filter = CuckooFilter::with_capacity(keys + 20 * spilled, 0.001).unwrap();
+        filter.insert_many(&(0..keys).collect::<Vec<_>>()).unwrap();
+        (0..spilled).for_each(|n| (0..12).for_each(|_| filter.insert(n).unwrap()));
+        let pieces: Vec<_> = (0..).map_while(|number| filter.piece(number)).collect();
+        assert_eq!(pieces.len(), filter.piece_count());
+        assert!(pieces.concat() == filter.to_bytes());
+    }
+}
+
 #[test]
 fn a_filter_survives_the_way_out_and_in() {
     for (fpr, keys) in [(0.3, 1), (0.01, 1_000), (1e-6, 300_000)] {

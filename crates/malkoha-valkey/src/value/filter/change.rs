@@ -24,12 +24,7 @@ impl StoredFilter {
         {
             return Ok(added);
         }
-        let large = self.large();
-        if absent_only {
-            large.insert_unique(item, max_bytes)
-        } else {
-            large.insert(item, max_bytes).map(|()| true)
-        }
+        self.large().insert(item, absent_only, max_bytes)
     }
 
     /// Adds a copy of each item, or of each that is not in already; returns which were added.
@@ -53,51 +48,53 @@ impl StoredFilter {
     /// Deletes a copy of an item; returns whether it was there.
     pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
         let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
-        removed.unwrap_or_else(|| self.large().remove(item))
+        removed.unwrap_or_else(|| {
+            let removed = self.large().remove(item);
+            self.give_back();
+            removed
+        })
     }
 
     /// Deletes a copy of each item; returns which were there.
     pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
-        match self {
-            IsLarge(large) => large.remove_all(items),
-            IsSmall(_) => items.iter().map(|item| self.remove(item)).collect(),
-        }
+        let IsLarge(large) = self else {
+            return items.iter().map(|item| self.remove(item)).collect();
+        };
+        let removed = large.remove_all(items);
+        self.give_back();
+        removed
     }
 }
 
 impl Large {
-    /// Adds a copy of an item, unless the filter takes `max_bytes` already.
-    pub(super) fn insert(&mut self, item: &[u8], max_bytes: u64) -> Result<(), Refused> {
-        self.insert_hash(self.hash(item), max_bytes)
-    }
-
-    fn insert_hash(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        let outcome = self.try_insert(hash, max_bytes);
-        match outcome {
-            Ok(()) => stats::ADDED.add(1),
-            Err(_) => stats::REFUSED.add(1),
-        }
-        outcome
-    }
-
-    /// As [`insert`](Self::insert), unless the item is in already; returns whether it was added.
-    pub(super) fn insert_unique(&mut self, item: &[u8], max_bytes: u64) -> Result<bool, Refused> {
-        if self.is_older(item) {
+    /// As [`StoredFilter::insert`].
+    pub(super) fn insert(
+        &mut self,
+        item: &[u8],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if absent_only && self.is_older(item) {
             return Ok(false);
         }
-        self.insert_unique_hash(self.hash(item), max_bytes)
+        self.insert_hash(self.hash(item), absent_only, max_bytes)
     }
 
-    fn insert_unique_hash(&mut self, hash: u64, max_bytes: u64) -> Result<bool, Refused> {
-        if self.table().has_copy(hash) {
+    fn insert_hash(
+        &mut self,
+        hash: u64,
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if absent_only && self.table().has_copy(hash) {
             return Ok(false);
         }
-        self.insert_hash(hash, max_bytes).map(|()| true)
-    }
-
-    fn try_insert(&mut self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
-        self.may_take(hash, max_bytes)?;
-        self.change(|table| table.insert(hash)).map_err(|_| Refused::Full)
+        let outcome = self
+            .may_take(hash, max_bytes)
+            .and_then(|()| self.change(|table| table.insert(hash)).map_err(|_| Refused::Full));
+        let counter = if outcome.is_ok() { &stats::ADDED } else { &stats::REFUSED };
+        counter.add(1);
+        outcome.map(|()| true)
     }
 
     fn may_take(&self, hash: u64, max_bytes: u64) -> Result<(), Refused> {
@@ -120,7 +117,7 @@ impl Large {
         max_bytes: u64,
     ) -> Vec<Result<bool, Refused>> {
         if absent_only && self.older.is_some() {
-            return items.iter().map(|item| self.insert_unique(item, max_bytes)).collect();
+            return items.iter().map(|item| self.insert(item, true, max_bytes)).collect();
         }
         let hashes = &self.hashes(items);
         let mut outcomes = Vec::with_capacity(hashes.len());
@@ -129,10 +126,8 @@ impl Large {
             let looks_first = absent_only && self.table().expiring().is_some();
             if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
                 // Each of them may be refused, or must not remove expired items: see `has_none`.
-                outcomes.extend(batch.iter().map(|&hash| match absent_only {
-                    true => self.insert_unique_hash(hash, max_bytes),
-                    false => self.insert_hash(hash, max_bytes).map(|()| true),
-                }));
+                let insert = |&hash: &u64| self.insert_hash(hash, absent_only, max_bytes);
+                outcomes.extend(batch.iter().map(insert));
                 continue;
             }
             let new = &mut new[..batch.len()];
@@ -205,7 +200,6 @@ mod tests {
     use super::*;
     use crate::value::Properties;
     use crate::value::small::tests::PROPERTIES;
-    use crate::value::table::Table;
 
     #[test]
     fn what_is_added_unless_it_is_in_stays_in() {
@@ -230,13 +224,32 @@ mod tests {
             for piece in items.chunks(pieces) {
                 stored.insert_all(piece, absent_only, u64::MAX);
             }
-            let Table::Lasting(filter) = stored.table().into_owned() else { unreachable!() };
-            filter
+            stored.table().to_bytes()
         };
         for absent_only in [false, true] {
             let small = filled(64, absent_only);
             for pieces in [512, 1024, 2048, items.len()] {
                 assert!(filled(pieces, absent_only) == small, "{pieces} items at a time");
+            }
+        }
+    }
+
+    #[test]
+    fn an_emptied_filter_is_as_it_began() {
+        let items: Vec<[u8; 4]> = (0..40_000_u32).map(u32::to_le_bytes).collect();
+        let items: Vec<&[u8]> = items.iter().map(<[u8; 4]>::as_slice).collect();
+        for capacity in [4, 1024, 10_000] {
+            let properties = Properties { capacity, ..PROPERTIES };
+            let new = || StoredFilter::create(properties, None, KeyHasher::sip13(1)).unwrap();
+            for pieces in [1, 300, items.len()] {
+                let mut stored = new();
+                stored.insert_all(&items, false, u64::MAX);
+                for piece in items.chunks(pieces) {
+                    assert!(stored.remove_all(piece).iter().all(|&removed| removed));
+                }
+                assert_eq!(matches!(stored, IsSmall(_)), matches!(new(), IsSmall(_)));
+                assert!(stored.table().to_bytes() == new().table().to_bytes(), "{capacity}");
+                assert_eq!(stored.deleted(), 40_000);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A filter that has a table, and its accounts.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::super::properties::Properties;
 use super::super::redisbloom::Chain;
@@ -9,17 +9,13 @@ use super::super::stats;
 use super::super::table::Table;
 use crate::ledger::measure;
 
-/// How long a waiting change keeps others from borrowing the table, after each check whether the
-/// table has been given back. Checks are a millisecond apart, or more when the server is busy.
-const PRECEDENCE: Duration = Duration::from_millis(100);
-
 /// A table, its properties and its place in the statistics.
 #[derive(Debug)]
 pub(crate) struct Large {
     /// Other threads can read it too.
-    table: Arc<Table>,
+    pub(super) table: Arc<Table>,
     /// When a change last had to wait until the others gave it back.
-    waited: Option<Instant>,
+    pub(super) waited: Option<Instant>,
     pub(in crate::value) properties: Properties,
     /// Copies that were deleted in its life.
     pub(in crate::value) deleted: u64,
@@ -75,27 +71,6 @@ impl Large {
         }
     }
 
-    pub(super) fn lend(&mut self) -> Arc<Table> {
-        self.waited = None;
-        Arc::clone(&self.table)
-    }
-
-    pub(super) fn is_lent(&self) -> bool {
-        Arc::strong_count(&self.table) > 1
-    }
-
-    pub(super) fn wait_for_table(&mut self) {
-        self.waited = Some(Instant::now());
-    }
-
-    pub(super) fn is_waited_for(&self) -> bool {
-        self.waited.is_some_and(|at| at.elapsed() < PRECEDENCE)
-    }
-
-    pub(super) fn still_has(&self, table: &Arc<Table>) -> bool {
-        Arc::ptr_eq(&self.table, table)
-    }
-
     /// Whether an item is in RedisBloom's part.
     pub(super) fn is_older(&self, item: &[u8]) -> bool {
         self.older.as_ref().is_some_and(|older| older.contains(item))
@@ -113,7 +88,7 @@ impl Large {
 
     /// Whether it must not grow, and its slots hold so many items.
     pub(super) fn holds(&self, items: u64) -> bool {
-        !self.properties.grows() && self.table().in_slots() >= items
+        !self.properties.grows() && self.table().counted() >= items
     }
 }
 

@@ -5,17 +5,28 @@ mod large;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{mem, thread};
 
-use malkoha::{BuildError, KeyHasher, ReadError, UnionError};
+use malkoha::{BuildError, KeyHasher};
 
 pub(crate) use large::Large;
 
 use super::properties::{Expiry, Properties};
 use super::redisbloom::Chain;
-use super::small::Small;
+use super::small::{DELETED_END, Small};
 use super::stats;
-use super::table::{Table, Unlike};
+use super::table::{Kind, NotUnited, Table};
 use crate::ledger::measure;
+
+/// Items that an emptied filter is made for at once: in a few milliseconds.
+const MOST_BEGUN: u64 = 1 << 22;
+/// Allocations that are freed at once.
+const FEW: usize = 256;
+
+/// How long a waiting change keeps others from borrowing the table, after each check whether the
+/// table has been given back. Checks are a millisecond apart, or more when the server is busy.
+const PRECEDENCE: Duration = Duration::from_millis(100);
 
 /// Why an item was not added. The filter is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,25 +35,6 @@ pub(crate) enum Refused {
     Full,
     /// It takes as many bytes as a filter may.
     AtLimit,
-}
-
-/// Why filters are not united.
-#[derive(Debug)]
-pub(crate) enum NotUnited {
-    /// All together are larger than a filter may be.
-    TooLarge,
-    /// Items of some of them stay, those of others expire.
-    Kinds,
-    Unlike(UnionError),
-}
-
-impl From<Unlike> for NotUnited {
-    fn from(unlike: Unlike) -> Self {
-        match unlike {
-            Unlike::Kinds => Self::Kinds,
-            Unlike::Filters(error) => Self::Unlike(error),
-        }
-    }
 }
 
 /// A filter of either size.
@@ -72,7 +64,7 @@ impl StoredFilter {
     }
 
     /// The filter of a file of the library.
-    pub(crate) fn open(file: &[u8]) -> Result<Self, ReadError> {
+    pub(crate) fn open(file: &[u8]) -> Result<Self, String> {
         let (table, bytes) = measure(|| Table::open(file));
         let table = table?;
         let properties = Properties::of_file(&table);
@@ -135,32 +127,36 @@ impl StoredFilter {
     /// Its table as it is now, to be read by another thread.
     pub(crate) fn lend(&mut self) -> Arc<Table> {
         match self {
-            IsLarge(large) => large.lend(),
+            IsLarge(large) => {
+                large.waited = None;
+                Arc::clone(&large.table)
+            }
             IsSmall(small) => Arc::new(small.table()),
         }
     }
 
     /// Whether the table is still being read, so that changing it would copy it.
     pub(crate) fn is_lent(&self) -> bool {
-        self.as_large().is_some_and(Large::is_lent)
+        self.as_large().is_some_and(|large| Arc::strong_count(&large.table) > 1)
     }
 
     /// Notes that a change waits until the table has been given back.
     pub(crate) fn wait_for_table(&mut self) {
         if let IsLarge(large) = self {
-            large.wait_for_table();
+            large.waited = Some(Instant::now());
         }
     }
 
     /// Whether a change waits: if the table were lent again, it could wait forever.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.as_large().is_some_and(Large::is_waited_for)
+        let waited = self.as_large().and_then(|large| large.waited);
+        waited.is_some_and(|at| at.elapsed() < PRECEDENCE)
     }
 
     /// Whether its table is still this one, which was lent.
     pub(crate) fn still_has(&self, table: &Arc<Table>) -> bool {
         match self {
-            IsLarge(large) => large.still_has(table),
+            IsLarge(large) => Arc::ptr_eq(&large.table, table),
             // It was made to be lent; tables of the same items in the same order are equal.
             IsSmall(small) => {
                 small.len() == table.len(0) && small.table().to_bytes() == table.to_bytes()
@@ -268,7 +264,8 @@ impl StoredFilter {
         Ok(united)
     }
 
-    /// A filter of these properties with the items of a table that have not expired.
+    /// A filter of these properties with the items of a table that have not expired, and with room
+    /// for them alone.
     pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
         let (table, bytes) = measure(|| {
             let mut table = table.clone();
@@ -284,26 +281,44 @@ impl StoredFilter {
         self.as_large().is_some_and(|large| large.holds(most.saturating_add(1)))
     }
 
-    /// Frees the memory that an empty filter grew by, and merges tables of RedisBloom's part if fewer suffice.
-    pub(crate) fn compact(&mut self) {
+    /// Whether CF.COMPACT can give anything back.
+    pub(crate) fn is_sweepable(&self) -> bool {
+        self.as_large().is_some_and(|large| large.table().kind() != Kind::Fixed)
+    }
+
+    /// RedisBloom's part, with nothing left here.
+    pub(crate) fn take_older(&mut self) -> Option<Chain> {
+        let IsLarge(large) = self else { return None };
+        large.older.take().map(|older| *older)
+    }
+
+    /// Makes a filter that has grown and is empty as it began, unless that takes long: CF.COMPACT
+    /// does it then, and for those that came from a file.
+    fn give_back(&mut self) {
         let IsLarge(large) = self else { return };
-        if let Some(older) = &mut large.older {
-            older.compact();
-        }
-        // One that never had slots for its capacity has nothing to free; and a dump may claim any
-        // capacity.
-        let properties = large.properties;
         let Table::Lasting(filter) = large.table() else { return };
-        if !filter.is_empty() || 4 * filter.buckets() < properties.capacity {
+        let (properties, deleted, hasher) = (large.properties, large.deleted, filter.hasher());
+        let begun = properties.capacity + properties.capacity / 4;
+        let has_grown = properties.begins_small() || 4 * filter.buckets() > begun;
+        if !filter.is_empty() || !has_grown || properties.capacity > MOST_BEGUN {
             return;
         }
-        let hasher = filter.hasher();
-        large.change(|table| {
-            // Fails for a filter from a file, because its properties are not known.
-            if let Ok(fresh) = properties.build(None, hasher) {
-                *table = fresh;
-            }
-        });
+        // Fails if the properties are those of a file.
+        let Ok(mut fresh) = Self::create(properties, None, hasher) else { return };
+        fresh.set_deleted(deleted);
+        let fresh = fresh.beside(self.take_older());
+        let before = mem::replace(self, fresh);
+        if before.allocations() > FEW {
+            // Without a thread, it is freed here.
+            let _ = thread::Builder::new().spawn(move || drop(before));
+        }
+    }
+
+    fn set_deleted(&mut self, deleted: u64) {
+        match self {
+            IsSmall(small) if deleted < DELETED_END => small.set_deleted(deleted),
+            _ => self.large().deleted = deleted,
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use malkoha::KeyHasher;
 
-use super::super::chunks::{Kind, PREAMBLE_BYTES, Preamble};
+use super::super::chunks::{PREAMBLE_BYTES, Preamble};
 use super::super::stream::Damaged;
+use super::super::table::Kind;
 use super::{BITS_OF_FORM, DELETED_END, ITEM_BYTES, Small};
 
 /// Preamble, function of the hash and its key, bits of a fingerprint, number of items.

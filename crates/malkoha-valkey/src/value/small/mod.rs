@@ -22,7 +22,7 @@ use crate::ledger::measure;
 /// enough for 50.
 const ITEM_BYTES: usize = 163;
 /// Fewer items were deleted than this.
-const DELETED_END: u64 = 1 << 24;
+pub(super) const DELETED_END: u64 = 1 << 24;
 const BITS_OF_FORM: u32 = 5;
 
 /// Items in the order of their arrival, except for deletions.
@@ -112,7 +112,7 @@ impl Small {
         u32::from_le_bytes([low, middle, high, 0]).into()
     }
 
-    fn set_deleted(&mut self, deleted: u64) {
+    pub(super) fn set_deleted(&mut self, deleted: u64) {
         self.deleted.copy_from_slice(&deleted.to_le_bytes()[..3]);
     }
 
