@@ -81,16 +81,6 @@ pub(super) fn still_here(context: &Context, args: &Args<'_>) -> Result<(), Comma
     if context.has_moved(args) { Err(CommandError::MOVED) } else { Ok(()) }
 }
 
-/// A key's filter that is all ours; an error if it is being loaded or something else.
-pub(super) fn filter<'k>(key: &'k Key<'_>) -> Result<Option<&'k StoredFilter>, CommandError> {
-    match key.get()? {
-        Some(Value::Filter(filter)) if filter.older().is_none() => Ok(Some(filter)),
-        Some(Value::Filter(_) | Value::RedisBloom(_)) => Err(CommandError::OF_REDISBLOOM),
-        Some(Value::Loading(_)) => Err(CommandError::LOADING),
-        None => Ok(None),
-    }
-}
-
 /// A key's filter, to be changed. It can have a part from RedisBloom.
 pub(super) fn filter_mut<'k>(
     key: &'k mut Key<'_>,
@@ -100,5 +90,13 @@ pub(super) fn filter_mut<'k>(
         Some(Value::RedisBloom(_)) => Err(CommandError::OF_REDISBLOOM),
         Some(Value::Loading(_)) => Err(CommandError::LOADING),
         None => Ok(None),
+    }
+}
+
+/// As [`filter_mut`]; an error if a part is RedisBloom's.
+pub(super) fn ours<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, CommandError> {
+    match filter_mut(key)? {
+        Some(filter) if filter.older().is_some() => Err(CommandError::OF_REDISBLOOM),
+        filter => Ok(filter),
     }
 }

@@ -2,7 +2,7 @@
 
 use malkoha::KeyHasher;
 
-use super::access::filter;
+use super::access::ours;
 use super::options;
 use crate::error::CommandError;
 use crate::server::{Args, Context};
@@ -53,8 +53,8 @@ pub(super) fn hasher(
             // Options are pairs.
             let mut names = (3..args.len()).step_by(2);
             let name = names.find(|&at| args.get(at).eq_ignore_ascii_case(b"LIKE"));
-            let key = context.open(args, name.ok_or(CommandError::NOT_FOUND)? + 1);
-            let like = filter(&key)?.ok_or(CommandError::NOT_FOUND)?;
+            let mut key = context.open(args, name.ok_or(CommandError::NOT_FOUND)? + 1);
+            let like = ours(&mut key)?.ok_or(CommandError::NOT_FOUND)?;
             Ok(like.hasher())
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::access::{filter_mut, limit, still_here, unless_lent};
+use super::access::{limit, ours, still_here, unless_lent};
 use crate::error::CommandError;
-use crate::server::{Args, Context, Given, Key};
+use crate::server::{Args, Context, Given};
 use crate::value::{StoredFilter, Table, Value};
 
 /// Bytes of filters that are merged at once.
@@ -19,7 +19,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     // One of them may be what another merge or a sweep replaces. Before any is lent for this one,
     // since a source may be named twice.
     for index in 1..args.len() {
-        if let Some(filter) = whole(&mut context.open(args, index))? {
+        if let Some(filter) = ours(&mut context.open(args, index))? {
             unless_lent(context, filter)?;
         }
     }
@@ -29,7 +29,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     let mut tables = Vec::with_capacity(args.len());
     for index in 1..args.len() {
         let mut key = context.open(args, index);
-        let Some(filter) = whole(&mut key)? else {
+        let Some(filter) = ours(&mut key)? else {
             if index > 1 {
                 return Err(CommandError::NOT_FOUND);
             }
@@ -68,14 +68,6 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     })
 }
 
-/// A key's filter, if no part of it is RedisBloom's.
-fn whole<'k>(key: &'k mut Key<'_>) -> Result<Option<&'k mut StoredFilter>, CommandError> {
-    match filter_mut(key)? {
-        Some(filter) if filter.older().is_some() => Err(CommandError::OF_REDISBLOOM),
-        filter => Ok(filter),
-    }
-}
-
 /// Whether destination and sources are still the filters that were lent.
 fn are_unchanged(
     context: &Context,
@@ -87,7 +79,7 @@ fn are_unchanged(
     let had_destination = lent.len() == args.len() - 1;
     for index in 1..args.len() {
         let mut key = context.open(args, index);
-        let is_same = match (whole(&mut key)?, index > 1 || had_destination) {
+        let is_same = match (ours(&mut key)?, index > 1 || had_destination) {
             (Some(filter), true) => lent.next().is_some_and(|table| filter.still_has(table)),
             (filter, expected) => filter.is_none() && !expected,
         };

@@ -28,18 +28,58 @@ pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     Ok(())
 }
 
+/// RedisBloom's eight fields, in its order.
+const FIELDS: [&str; 8] = [
+    "Size",
+    "Number of buckets",
+    "Number of filters",
+    "Number of items inserted",
+    "Number of items deleted",
+    "Bucket size",
+    "Expansion rate",
+    "Max iterations",
+];
+
+/// What they say of a filter.
+fn counts(value: &Value, now: u64) -> Result<[u64; 8], CommandError> {
+    let own = size_of::<Value>() as u64;
+    match value {
+        Value::Filter(stored) => {
+            let (table, properties, older) = (stored.table(), stored.properties(), stored.older());
+            Ok([
+                stored.bytes() + own,
+                table.buckets(),
+                1 + older.map_or(0, |older| older.tables() as u64),
+                table.len(now) + older.map_or(0, Chain::len),
+                stored.deleted(),
+                properties.bucket_size.into(),
+                properties.expansion.into(),
+                properties.max_iterations.into(),
+            ])
+        }
+        Value::RedisBloom(chain) => {
+            let shape = chain.shape();
+            Ok([
+                chain.bytes() + size_of::<Chain>() as u64 + own,
+                shape.buckets,
+                chain.tables() as u64,
+                chain.len(),
+                chain.deleted(),
+                shape.bucket_size.into(),
+                shape.expansion.into(),
+                shape.max_iterations.into(),
+            ])
+        }
+        Value::Loading(_) => Err(CommandError::LOADING),
+    }
+}
+
 /// CF.DEBUG key: the text of RedisBloom, whose buckets are a power of two for the capacity.
 pub(super) fn debug(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
-    let of_redisbloom = |(_, field): &(_, Field)| match field {
-        Field::Count(count) => *count,
-        Field::Rate(_) | Field::Text(_) => 0,
-    };
-    let counts: Vec<u64> = fields(context, value)?.iter().take(8).map(of_redisbloom).collect();
-    let [_, mut buckets, filters, items, deletes, size, expansion, iterations] = counts[..] else {
-        return Err(CommandError::INTERNAL);
-    };
+    let [_, mut buckets, filters, items, deletes, size, expansion, iterations] =
+        counts(value, now(context, value))?;
     if let Value::Filter(stored) = value {
         buckets = (stored.properties().capacity / size.max(1)).next_power_of_two();
     }
@@ -61,7 +101,14 @@ enum Field {
 pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
     let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
-    let fields = fields(context, value)?;
+    let now = now(context, value);
+    let counts = counts(value, now)?.map(Field::Count);
+    let mut fields: Vec<(&str, Field)> = FIELDS.into_iter().zip(counts).collect();
+    match value {
+        Value::Filter(stored) => fields.extend(of_filter(stored, now)),
+        _ => fields.extend(value.older().into_iter().flat_map(of_chain)),
+    }
+    fields.extend(value.older().into_iter().flat_map(of_older));
     context.reply_map(fields.len());
     for (name, field) in fields {
         context.reply_bytes(name.as_bytes());
@@ -74,31 +121,13 @@ pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     Ok(())
 }
 
-/// The first eight are RedisBloom's, in its order.
-fn fields(context: &Context, value: &Value) -> Result<Vec<(&'static str, Field)>, CommandError> {
-    match value {
-        Value::Filter(stored) => Ok(of_filter(stored, now(context, value))),
-        Value::RedisBloom(chain) => Ok(of_chain(chain)),
-        Value::Loading(_) => Err(CommandError::LOADING),
-    }
-}
-
 fn of_filter(stored: &StoredFilter, now: u64) -> Vec<(&'static str, Field)> {
     let (table, properties, older) = (stored.table(), stored.properties(), stored.older());
-    let items = table.len(now);
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let load = items as f64 / table.slots() as f64;
+    let load = table.len(now) as f64 / table.slots() as f64;
     let expected = 1.0 - table.expected_fpr();
     let expected = 1.0 - expected * older.map_or(1.0, |older| 1.0 - older.expected_fpr());
     let mut fields = vec![
-        ("Size", Field::Count(stored.bytes() + size_of::<Value>() as u64)),
-        ("Number of buckets", Field::Count(table.buckets())),
-        ("Number of filters", Field::Count(1 + older.map_or(0, |older| older.tables() as u64))),
-        ("Number of items inserted", Field::Count(items + older.map_or(0, Chain::len))),
-        ("Number of items deleted", Field::Count(stored.deleted())),
-        ("Bucket size", Field::Count(properties.bucket_size.into())),
-        ("Expansion rate", Field::Count(properties.expansion.into())),
-        ("Max iterations", Field::Count(properties.max_iterations.into())),
         ("Capacity", Field::Count(properties.capacity)),
         ("Error rate asked", Field::Rate(properties.error_rate)),
         ("Error rate expected", Field::Rate(expected)),
@@ -117,29 +146,14 @@ fn of_filter(stored: &StoredFilter, now: u64) -> Vec<(&'static str, Field)> {
             ("Time", Field::Count(filter.now())),
         ]);
     }
-    if let Some(older) = older {
-        fields.extend(of_older(older));
-    }
     fields
 }
 
-/// RedisBloom's own eight, and what is known of a filter that is still as it had it.
-fn of_chain(chain: &Chain) -> Vec<(&'static str, Field)> {
-    let shape = chain.shape();
-    let mut fields = vec![
-        ("Size", Field::Count(chain.bytes() + (size_of::<Chain>() + size_of::<Value>()) as u64)),
-        ("Number of buckets", Field::Count(shape.buckets)),
-        ("Number of filters", Field::Count(chain.tables() as u64)),
-        ("Number of items inserted", Field::Count(chain.len())),
-        ("Number of items deleted", Field::Count(chain.deleted())),
-        ("Bucket size", Field::Count(shape.bucket_size.into())),
-        ("Expansion rate", Field::Count(shape.expansion.into())),
-        ("Max iterations", Field::Count(shape.max_iterations.into())),
+fn of_chain(chain: &Chain) -> [(&'static str, Field); 2] {
+    [
         ("Error rate expected", Field::Rate(chain.expected_fpr())),
         ("Hash", Field::Text("MurmurHash64A")),
-    ];
-    fields.extend(of_older(chain));
-    fields
+    ]
 }
 
 fn of_older(chain: &Chain) -> [(&'static str, Field); 3] {

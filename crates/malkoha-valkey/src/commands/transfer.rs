@@ -1,6 +1,6 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
-use super::access::{filter_mut, still_here, whole};
+use super::access::{ours, still_here, whole};
 use super::options::number;
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
@@ -127,13 +127,10 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
 /// CF.DUMP key
 pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open(args, 1);
-    let Some(stored) = filter_mut(&mut key)? else {
+    let Some(stored) = ours(&mut key)? else {
         context.reply_null();
         return Ok(());
     };
-    if stored.older().is_some() {
-        return Err(CommandError::OF_REDISBLOOM);
-    }
     if stored.is_waited_for() && context.can_wait() {
         return Err(CommandError::Lent);
     }

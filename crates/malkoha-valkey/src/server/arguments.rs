@@ -6,22 +6,12 @@ use std::ptr::null;
 use serde::Deserialize;
 use valkey_module::raw::{self, RedisModuleCommandArg, RedisModuleCommandArgType};
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    Key,
-    String,
-    Integer,
-    Double,
-    PureToken,
-}
-
 /// One of the arguments of a command.
 #[derive(Deserialize)]
 pub(super) struct Argument {
     name: CString,
     #[serde(rename = "type")]
-    kind: Kind,
+    kind: String,
     /// The word before it.
     token: Option<CString>,
     #[serde(default)]
@@ -31,12 +21,16 @@ pub(super) struct Argument {
 }
 
 impl Argument {
+    fn is_key(&self) -> bool {
+        self.kind == "key"
+    }
+
     fn raw(&self, key: c_int) -> RedisModuleCommandArg {
         let flag = |set: bool, flag: u32| if set { flag.cast_signed() } else { 0 };
         RedisModuleCommandArg {
             name: self.name.as_ptr(),
-            type_: self.kind.raw(),
-            key_spec_index: if matches!(self.kind, Kind::Key) { key } else { -1 },
+            type_: type_of(&self.kind),
+            key_spec_index: if self.is_key() { key } else { -1 },
             token: self.token.as_ref().map_or(null(), |token| token.as_ptr()),
             flags: flag(self.optional, raw::REDISMODULE_CMD_ARG_OPTIONAL)
                 | flag(self.multiple, raw::REDISMODULE_CMD_ARG_MULTIPLE),
@@ -45,15 +39,13 @@ impl Argument {
     }
 }
 
-impl Kind {
-    fn raw(self) -> RedisModuleCommandArgType {
-        match self {
-            Self::Key => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY,
-            Self::String => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
-            Self::Integer => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
-            Self::Double => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_DOUBLE,
-            Self::PureToken => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
-        }
+fn type_of(kind: &str) -> RedisModuleCommandArgType {
+    match kind {
+        "key" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY,
+        "integer" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
+        "double" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_DOUBLE,
+        "pure-token" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
+        _ => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
     }
 }
 
@@ -73,10 +65,9 @@ const END: RedisModuleCommandArg = RedisModuleCommandArg {
 
 /// The server's form of a list, which points into it.
 pub(super) fn list(arguments: &[Argument]) -> Vec<RedisModuleCommandArg> {
-    let is_key = |argument: &Argument| matches!(argument.kind, Kind::Key);
     // One key specification for each argument that is a key, in their order.
     let keys = arguments.iter().scan(-1, |key, argument| {
-        *key += c_int::from(is_key(argument));
+        *key += c_int::from(argument.is_key());
         Some(*key)
     });
     arguments.iter().zip(keys).map(|(argument, key)| argument.raw(key)).chain([END]).collect()
