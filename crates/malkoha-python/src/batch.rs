@@ -16,10 +16,14 @@ const PER_THREAD: usize = 1 << 16;
 /// A larger table needs larger rounds, or sorting them by segment does not pay.
 const ROUND: (usize, usize) = (1 << 22, 1 << 24);
 
-/// The requested number of threads, or as many as the process may use, and fewer for a small batch.
+/// The requested number of threads, or as many as the process may use.
+pub(crate) fn most_threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// The same, and fewer for a small batch.
 fn threads(asked: Option<usize>, keys: usize) -> usize {
-    let most = asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    most.clamp(1, (keys / PER_THREAD).max(1))
+    most_threads(asked).min((keys / PER_THREAD).max(1))
 }
 
 /// A numpy array for one answer to each key.
@@ -35,7 +39,7 @@ impl<'py, T: Element> Answers<'py, T> {
         Ok(Self { array, buffer })
     }
 
-    fn as_mut_slice(&mut self) -> &mut [T] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
         let slice = self.buffer.as_slice_ptr().expect("numpy makes contiguous arrays");
         // SAFETY: the array was made here and nobody else has it yet; its zeros are a value of
         // every type of elements.

@@ -5,6 +5,8 @@ use malkoha::{BuildError as Build, InsertError as Insert};
 use malkoha::{ReadError as Read, UnionError as Unite};
 use pyo3::prelude::*;
 
+use malkoha_text::{OptionsError, UniteError};
+
 use crate::batch::Refused;
 
 pyo3::import_exception!(malkoha._errors, BuildError);
@@ -43,6 +45,18 @@ impl Raise for Refused {
 }
 
 impl Raise for Unite {
+    fn raise(self) -> PyErr {
+        UnionError::new_err(self.to_string())
+    }
+}
+
+impl Raise for OptionsError {
+    fn raise(self) -> PyErr {
+        BuildError::new_err(self.to_string())
+    }
+}
+
+impl Raise for UniteError {
     fn raise(self) -> PyErr {
         UnionError::new_err(self.to_string())
     }

@@ -155,7 +155,7 @@ fn raise(error: ReadError, path: &Path) -> PyErr {
 }
 
 /// The exception of a failed call of the system, with the name of the file.
-fn with_path(error: io::Error, path: &Path) -> PyErr {
+pub(crate) fn with_path(error: io::Error, path: &Path) -> PyErr {
     match error.raw_os_error() {
         Some(code) => {
             let text = error.to_string();

@@ -16,6 +16,7 @@ mod lock;
 mod map;
 mod options;
 mod store;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -25,5 +26,6 @@ fn _malkoha(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<filter::PyFilter>()?;
     module.add_class::<map::PyMap>()?;
     module.add_class::<expiring::PyExpiring>()?;
+    module.add_class::<text::PyDeduplicator>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

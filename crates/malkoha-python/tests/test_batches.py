@@ -180,8 +180,8 @@ def test_large_batches_are_alike_on_any_number_of_threads(threads):
 @pytest.mark.parametrize(
     "column, message",
     [
-        ("koel", "put one key in a list"),
-        (b"koel", "put one key in a list"),
+        ("koel", "put one value in a list"),
+        (b"koel", "put one value in a list"),
         (np.zeros((2, 2), int), "has 2: ravel"),
         (np.zeros(2), "an array of float64 has no keys"),
         ([1.5], "float is no key"),

@@ -6,6 +6,8 @@ import sys
 import numpy as np
 import pytest
 
+from malkoha.text import Deduplicator
+
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
 WORKERS = 2
@@ -26,6 +28,19 @@ def wanted(rows):
     return set(rows["url"].iloc[:100])
 
 
+@pytest.fixture(scope="module")
+def texts():
+    """Texts of which half are those before them with a word changed, and the numbers of the rows
+    that one machine keeps."""
+    random = np.random.default_rng(2)
+    rows = [" ".join(row) for row in random.integers(0, 1000, (2000, 60)).astype(str)]
+    changed = [row.replace(" ", " koel ", 1) for row in rows]
+    rows = pd.DataFrame({"text": random.permutation(rows + changed), "n": range(4000)})
+    kept = Deduplicator(near=0.8).keep(rows["text"])
+    assert 1900 < kept.sum() < 2200
+    return rows, rows["n"][kept].tolist()
+
+
 def check(rows, wanted, seen, pruned, distinct):
     """The filter has every key, no row is lost by pruning, each key is there once."""
     assert seen.contains_many(rows["url"]).all()
@@ -44,7 +59,7 @@ def few(wanted):
     return keys
 
 
-def test_dask(rows, wanted, tmp_path):
+def test_dask(rows, wanted, texts, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
     from distributed import Client
@@ -59,11 +74,16 @@ def test_dask(rows, wanted, tmp_path):
         # Files, which Dask reads in larger parts if it needs one of the columns alone.
         frame.assign(**{f"other {i}": frame["n"] for i in range(8)}).to_parquet(tmp_path)
         read = cluster.deduplicate(dd.read_parquet(tmp_path), "url").compute()
+        frame = dd.from_pandas(texts[0], npartitions=70)
+        assert cluster.deduplicate_text(frame, "text").compute()["n"].tolist() == texts[1]
+        other = {"near": 0.9, "shingle": "13c", "bands": (5, 20), "seed": 1}
+        kept = cluster.deduplicate_text(frame, "text", **other).compute()
+        assert kept["n"].tolist() == texts[0]["n"][Deduplicator(**other).keep(texts[0]["text"])].tolist()
     check(rows, wanted, seen, pruned, distinct)
     assert sorted(read["url"]) == sorted(distinct["url"])
 
 
-def test_ray(rows, wanted, tmp_path):
+def test_ray(rows, wanted, texts, tmp_path):
     ray = pytest.importorskip("ray", reason="Ray is not installed")
     data = pytest.importorskip("ray.data", reason="Ray is not installed")
 
@@ -78,13 +98,16 @@ def test_ray(rows, wanted, tmp_path):
         # Files, which Ray reads anew for each pass.
         frame.write_parquet(str(tmp_path))
         read = cluster.deduplicate(data.read_parquet(str(tmp_path)), "url").to_pandas()
+        some = data.from_pandas([texts[0][i : i + 500] for i in range(0, 4000, 500)])
+        some = some.map_batches(lambda batch: batch, batch_size=100)
+        assert cluster.deduplicate_text(some, "text").to_pandas()["n"].tolist() == texts[1]
     finally:
         ray.shutdown()
     check(rows, wanted, seen, pruned, distinct)
     assert sorted(read["url"]) == sorted(distinct["url"])
 
 
-def test_spark(rows, wanted, monkeypatch):
+def test_spark(rows, wanted, texts, monkeypatch):
     # Its workers are processes of this interpreter.
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
@@ -98,6 +121,18 @@ def test_spark(rows, wanted, monkeypatch):
         seen = cluster.build(frame, "url", fpr=0.001)
         pruned = cluster.prune(frame, "url", few(wanted)).toPandas()
         distinct = cluster.deduplicate(frame, "url").toPandas()
+        session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 300)
+        some = session.createDataFrame(texts[0])
+        assert cluster.deduplicate_text(some, "text").toPandas()["n"].tolist() == texts[1]
+
+        def changing(batches):
+            for batch in batches:
+                lengths = np.random.default_rng().integers(0, 99, len(batch))
+                yield batch.assign(text=["k" * length for length in lengths])
+
+        changing = some.mapInPandas(changing, some.schema)
+        with pytest.raises(Exception, match="persist the frame first"):
+            cluster.deduplicate_text(changing, "text").toPandas()
     finally:
         session.stop()
     check(rows, wanted, seen, pruned, distinct)

@@ -7,11 +7,12 @@ import re
 
 import pytest
 
-import malkoha
+import malkoha.text
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PAGES = [ROOT / "crates/malkoha-python/README.md", *sorted((ROOT / "docs").glob("PYTHON*.md"))]
 NEEDS = {"polars", "pandas", "duckdb", "pyarrow", "dask", "distributed", "ray", "pyspark"}
+NEEDS |= {"datasets", "datatrove"}
 
 
 def blocks(page):
@@ -44,4 +45,4 @@ def test_snippets_can_be_pasted(page):
 
 
 def test_docstrings_are_true():
-    assert doctest.testmod(malkoha).failed == 0
+    assert doctest.testmod(malkoha).failed == doctest.testmod(malkoha.text).failed == 0

@@ -84,6 +84,20 @@ pub struct Prepared {
     joined: String,
 }
 
+impl Prepared {
+    /// The hashes of a near text's bands; none for other methods.
+    #[must_use]
+    pub fn band_keys(&self) -> &[u64] {
+        &self.bands
+    }
+
+    /// Replaces them, by those that another process has computed with the same options.
+    pub fn set_band_keys(&mut self, keys: &[u64]) {
+        self.bands.clear();
+        self.bands.extend_from_slice(keys);
+    }
+}
+
 impl Preparer {
     /// Hashes a text. `prepared` is used again, because it has memory.
     pub fn prepare(&self, text: &str, prepared: &mut Prepared) {

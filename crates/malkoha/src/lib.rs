@@ -177,6 +177,9 @@ pub use filter::{
 pub use filter::{MappedFilter, MappedMap};
 #[cfg(feature = "mmap")]
 pub use format::MappedFile;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use format::replace_file;
 pub use format::{FileKind, ReadError};
 #[cfg(feature = "std")]
 pub use format::{GrowableExpiringLoader, GrowableLoader};

@@ -1,6 +1,11 @@
 """The work of a cluster on one part of a table, for every engine."""
 
+import zlib
+
+import numpy as np
+
 from . import CuckooFilter
+from .text import Deduplicator
 
 
 def filter_of(keys, options):
@@ -37,3 +42,22 @@ def split(part, on, parts_of):
     part = part.drop_duplicates(on)
     alone = parts_of.count_many(part[on]) <= 1
     return part[alone], part[~alone]
+
+
+def signed(texts, options):
+    """The keys by which a decider compares the texts of a part."""
+    return Deduplicator(**options).band_keys(texts, threads=1)
+
+
+def check(lengths, before=0):
+    """A number that another order of a part's texts, which have these lengths, is unlikely to have.
+    `before` is that of the texts before them."""
+    return zlib.crc32(np.asarray(lengths, "int64").tobytes(), before)
+
+
+def must_equal(found, wanted):
+    """Refuses a part whose second reading is not the first one."""
+    if found != wanted:
+        raise RuntimeError(
+            "rows of a part or their order changed between two readings: persist the frame first"
+        )

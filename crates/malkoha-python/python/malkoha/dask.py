@@ -1,6 +1,7 @@
 """Filters on a Dask cluster: built by all workers and united, sent to all, used to move less.
 
 ``**options`` are those of CuckooFilter: ``fpr``, ``capacity``, ``seed`` or ``key``. All filters grow.
+For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
 
 from functools import partial
@@ -9,8 +10,9 @@ import dask
 import dask.dataframe as dd
 
 from . import CuckooFilter, _parts
+from .text import Deduplicator
 
-__all__ = ["build", "deduplicate", "prune"]
+__all__ = ["build", "deduplicate", "deduplicate_text", "prune"]
 
 
 def build(column: dd.Series, **options) -> CuckooFilter:
@@ -37,6 +39,33 @@ def deduplicate(frame: dd.DataFrame, on: str, **options) -> dd.DataFrame:
     sides = zip(*[split(part, on, parts_of) for part in parts])
     alone, others = [dd.from_delayed(side, meta=frame._meta) for side in sides]
     return dd.concat([alone, others.drop_duplicates(on, split_out=others.npartitions)])
+
+
+def deduplicate_text(frame: dd.DataFrame, on: str, near: float = 0.8, **options) -> dd.DataFrame:
+    """The rows whose text in column `on`, which holds no nulls, is not similar to that of a row
+    before them that stays. The same ones as of one machine: the order is that of the partitions,
+    and of the rows in them. Workers compute keys of their texts; this process decides by them, now,
+    and what it returns reads the frame a second time, which has to be the same."""
+    options = {"near": near, **options}
+    parts = frame.to_delayed()
+    sign = dask.delayed(_signed, pure=False)
+    keep = dask.delayed(_kept, pure=False)
+    seen, kept = Deduplicator(**options), []
+    # Not more at a time, because the keys of all texts can be too many for this process.
+    for i in range(0, len(parts), 64):
+        some = parts[i : i + 64]
+        for part, (keys, check) in zip(some, dask.compute(*[sign(part[on], options) for part in some])):
+            kept.append(keep(part, on, seen.keep_keys(keys), check))
+    return dd.from_delayed(kept, meta=frame._meta)
+
+
+def _signed(texts, options):
+    return _parts.signed(texts, options), _parts.check(texts.str.len())
+
+
+def _kept(part, on, mask, check):
+    _parts.must_equal(_parts.check(part[on].str.len()), check)
+    return part[mask]
 
 
 def _filters(columns, options):

@@ -1,6 +1,7 @@
 """Filters on a Ray cluster: built by all workers and united, sent to all, used to move less.
 
 ``**options`` are those of CuckooFilter: ``fpr``, ``capacity``, ``seed`` or ``key``. All filters grow.
+For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
 
 import pyarrow as pa
@@ -9,8 +10,9 @@ from pandas.util import hash_pandas_object
 from ray.data import Dataset
 
 from . import CuckooFilter, _parts
+from .text import Deduplicator
 
-__all__ = ["build", "deduplicate", "prune"]
+__all__ = ["build", "deduplicate", "deduplicate_text", "prune"]
 
 
 def build(data: Dataset, on: str, **options) -> CuckooFilter:
@@ -47,6 +49,47 @@ def deduplicate(data: Dataset, on: str, **options) -> Dataset:
 
     groups = 4 * int(ray.cluster_resources().get("CPU", 1))
     return side(True).union(_once(side(False), on, groups))
+
+
+def deduplicate_text(data: Dataset, on: str, near: float = 0.8, **options) -> Dataset:
+    """The rows whose text in column `on`, which holds no nulls, is not similar to that of a row
+    before them that stays. The same ones as of one machine: the order is that of the blocks, and of
+    the rows in them. Workers compute keys of their texts; one actor decides by them, now. The data is
+    read once and put into the object store."""
+    options = {"near": near, **options}
+    order, data.context.execution_options.preserve_order = (
+        data.context.execution_options.preserve_order,
+        True,
+    )
+    try:
+        blocks = data.to_arrow_refs()
+    finally:
+        data.context.execution_options.preserve_order = order
+    decider = _Decider.remote(options)
+    masks = [decider.keep.remote(i, _signed.remote(block, on, options)) for i, block in enumerate(blocks)]
+    return ray.data.from_arrow_refs([_kept.remote(*one) for one in zip(blocks, masks)])
+
+
+@ray.remote
+def _signed(block, on, options):
+    return _parts.signed(block[on], options)
+
+
+@ray.remote
+def _kept(block, mask):
+    return block.filter(pa.array(mask))
+
+
+@ray.remote
+class _Decider:
+    def __init__(self, options):
+        self.seen, self.next = Deduplicator(**options), 0
+
+    def keep(self, number, keys):
+        if number != self.next:
+            raise RuntimeError(f"block {number} came before block {self.next}")
+        self.next += 1
+        return self.seen.keep_keys(keys)
 
 
 def _once(data, on, groups):

@@ -76,7 +76,7 @@ unsafe fn part(
         let rows = Rows { offset: 0, len: number(array.length)? };
         // SAFETY: as above.
         let entries = unsafe { part(schema, array, rows, hasher, owner) }?;
-        Box::new(Dictionary::new(indices, &entries, hasher))
+        Box::new(Dictionary::new(indices, Box::new(entries), hasher))
     } else if let Some(integers) = buffers.integers(format)? {
         Box::new(Integers(integers))
     } else {
@@ -195,5 +195,11 @@ impl Column for Part {
         let row = self.rows.offset + i;
         // SAFETY: the row is inside the array; the bits are there unless the pointer is null.
         unsafe { (self.valid != Buffer::NONE && !self.valid.bit(row)) || self.values.is_null(row) }
+    }
+
+    fn bytes(&self, i: usize) -> Option<&[u8]> {
+        assert!(i < self.rows.len);
+        // SAFETY: the row is inside the array.
+        unsafe { self.values.bytes(self.rows.offset + i) }
     }
 }

@@ -4,6 +4,7 @@ mod arrow;
 mod capsule;
 mod numpy;
 mod objects;
+mod texts;
 mod values;
 
 use std::ops::Range;
@@ -13,6 +14,8 @@ use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
+pub(crate) use texts::Texts;
+
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
 pub(crate) const CHUNK: usize = 1024;
 
@@ -21,11 +24,57 @@ trait Column: Send + Sync {
     fn len(&self) -> usize;
 
     /// Hashes the keys from number `start` on. What it writes for a null is meaningless.
-    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]);
+    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            *hash = hasher.hash_bytes(self.bytes(start + i).unwrap_or_default());
+        }
+    }
 
     fn has_nulls(&self) -> bool;
 
     fn is_null(&self, i: usize) -> bool;
+
+    /// The bytes of a value that is not null; `None` if it has none.
+    fn bytes(&self, _i: usize) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// Makes a column of Python objects.
+type Objects = fn(&Bound<'_, PyAny>, KeyHasher) -> PyResult<Box<dyn Column>>;
+
+/// The columns of a numpy array, of anything that provides Arrow data, or of an iterable.
+fn read(
+    values: &Bound<'_, PyAny>,
+    hasher: KeyHasher,
+    objects: Objects,
+) -> PyResult<Vec<Box<dyn Column>>> {
+    let py = values.py();
+    if values.is_instance_of::<PyString>()
+        || values.is_instance_of::<PyBytes>()
+        || values.is_instance_of::<PyByteArray>()
+    {
+        return Err(PyTypeError::new_err("a batch was asked for: put one value in a list"));
+    }
+    if let Some(array) = numpy::as_array(values)? {
+        return Ok(vec![numpy::column(&array, hasher, objects)?]);
+    }
+    if values.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
+        return match arrow::stream(values, hasher) {
+            // pandas has Arrow data where pyarrow is installed.
+            Err(error)
+                if error.is_instance_of::<PyImportError>(py)
+                    && values.hasattr(pyo3::intern!(py, "__array__"))? =>
+            {
+                Ok(vec![numpy::column(&numpy::kept(values)?, hasher, objects)?])
+            }
+            columns => columns,
+        };
+    }
+    if values.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
+        return Ok(vec![arrow::array(values, hasher)?]);
+    }
+    Ok(vec![objects(values, hasher)?])
 }
 
 /// A batch of keys: one column, or the chunks of a stream.
@@ -40,32 +89,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// The keys of a numpy array, of anything that provides Arrow data, or of an iterable.
     pub(crate) fn new(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Self> {
-        let py = keys.py();
-        let columns = if keys.is_instance_of::<PyString>()
-            || keys.is_instance_of::<PyBytes>()
-            || keys.is_instance_of::<PyByteArray>()
-        {
-            return Err(PyTypeError::new_err(
-                "a batch of keys was asked for: put one key in a list",
-            ));
-        } else if let Some(array) = numpy::as_array(keys)? {
-            vec![numpy::column(&array, hasher)?]
-        } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
-            match arrow::stream(keys, hasher) {
-                // pandas has Arrow data where pyarrow is installed.
-                Err(error)
-                    if error.is_instance_of::<PyImportError>(py)
-                        && keys.hasattr(pyo3::intern!(py, "__array__"))? =>
-                {
-                    vec![numpy::column(&numpy::kept(keys)?, hasher)?]
-                }
-                columns => columns?,
-            }
-        } else if keys.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
-            vec![arrow::array(keys, hasher)?]
-        } else {
-            vec![objects::column(keys, hasher)?]
-        };
+        let columns = read(keys, hasher, objects::column)?;
         let (mut starts, mut len) = (Vec::with_capacity(columns.len()), 0);
         for column in &columns {
             starts.push(len);

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use super::{Column, Integer, hash_words, objects};
+use super::{Column, Integer, Objects, hash_words};
 
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -45,7 +45,11 @@ pub(super) fn kept<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
     keys.py().import("numpy")?.call_method1("asarray", (keys,))
 }
 
-pub(super) fn column(array: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
+pub(super) fn column(
+    array: &Bound<'_, PyAny>,
+    hasher: KeyHasher,
+    objects: Objects,
+) -> PyResult<Box<dyn Column>> {
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Err(PyValueError::new_err(format!(
@@ -56,7 +60,7 @@ pub(super) fn column(array: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Bo
     let kind: char = dtype.getattr("kind")?.extract()?;
     // Text lies in arrays as code points, not as the bytes that are hashed.
     if matches!(kind, 'O' | 'T' | 'U') {
-        return objects::column(&array.call_method0("tolist")?, hasher);
+        return objects(&array.call_method0("tolist")?, hasher);
     }
     let native = if dtype.getattr("isnative")?.extract()? {
         array.clone()
@@ -165,20 +169,19 @@ impl Column for FixedBytes {
         self.items.len
     }
 
-    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            // SAFETY: the item is inside the array, whose items are of this width by its dtype.
-            let padded = unsafe { slice::from_raw_parts(self.items.at(start + i), self.width) };
-            let len = padded.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            *hash = hasher.hash_bytes(&padded[..len]);
-        }
-    }
-
     fn has_nulls(&self) -> bool {
         false
     }
 
     fn is_null(&self, _: usize) -> bool {
         false
+    }
+
+    #[inline]
+    fn bytes(&self, i: usize) -> Option<&[u8]> {
+        // SAFETY: the item is inside the array, whose items are of this width by its dtype.
+        let padded = unsafe { slice::from_raw_parts(self.items.at(i), self.width) };
+        let len = padded.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        Some(&padded[..len])
     }
 }

@@ -59,10 +59,17 @@ impl Buffer {
 ///
 /// The array has these rows, and its buffers are what its type says.
 pub(super) trait Values: Send + Sync {
+    /// What it writes for a null is meaningless.
+    ///
     /// # Safety
     ///
     /// As the trait says.
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]);
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        for (i, hash) in hashes.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *hash = hasher.hash_bytes(unsafe { self.bytes(row + i) }.unwrap_or_default());
+        }
+    }
 
     /// Whether a value can be null by itself.
     fn has_nulls(&self) -> bool {
@@ -74,6 +81,15 @@ pub(super) trait Values: Send + Sync {
     /// As the trait says.
     unsafe fn is_null(&self, _row: usize) -> bool {
         false
+    }
+
+    /// The bytes of text or binary; `None` for other types, and for some nulls.
+    ///
+    /// # Safety
+    ///
+    /// As the trait says.
+    unsafe fn bytes(&self, _row: usize) -> Option<&[u8]> {
+        None
     }
 }
 
@@ -162,15 +178,13 @@ impl<T: Integer> Ends<T> {
 }
 
 impl<T: Integer> Values for Ends<T> {
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let value = unsafe {
-                let start = self.end(row + i);
-                self.text.bytes(start, self.end(row + i + 1).saturating_sub(start))
-            };
-            *hash = hasher.hash_bytes(value);
-        }
+    #[inline(always)]
+    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
+        // SAFETY: the caller's promise.
+        Some(unsafe {
+            let start = self.end(row);
+            self.text.bytes(start, self.end(row + 1).saturating_sub(start))
+        })
     }
 }
 
@@ -184,26 +198,23 @@ pub(super) struct Views {
 }
 
 impl Values for Views {
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+    #[inline(always)]
+    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
         const INLINE: usize = 12;
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            // SAFETY: the caller's promise; the bits are there unless the pointer is null.
-            let is_null = self.valid != Buffer::NONE && !unsafe { self.valid.bit(row + i) };
-            if is_null {
-                continue;
+        // SAFETY: the caller's promise; the bits are there unless the pointer is null.
+        if self.valid != Buffer::NONE && !unsafe { self.valid.bit(row) } {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let [len, _, buffer, start] = unsafe { self.views.read::<[u32; 4]>(row) };
+        let [len, buffer, start] = [len, buffer, start].map(|word| word as usize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if len <= INLINE {
+                Some(self.views.bytes(row * 16 + 4, len))
+            } else {
+                self.texts.get(buffer).map(|text| text.bytes(start, len))
             }
-            // SAFETY: the caller's promise.
-            let [len, _, buffer, start] = unsafe { self.views.read::<[u32; 4]>(row + i) };
-            let [len, buffer, start] = [len, buffer, start].map(|word| word as usize);
-            // SAFETY: the caller's promise.
-            let value = unsafe {
-                if len <= INLINE {
-                    self.views.bytes((row + i) * 16 + 4, len)
-                } else {
-                    self.texts.get(buffer).map_or(&[][..], |text| text.bytes(start, len))
-                }
-            };
-            *hash = hasher.hash_bytes(value);
         }
     }
 }
@@ -215,12 +226,10 @@ pub(super) struct Fixed {
 }
 
 impl Values for Fixed {
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            let value = unsafe { self.text.bytes((row + i) * self.width, self.width) };
-            *hash = hasher.hash_bytes(value);
-        }
+    #[inline(always)]
+    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
+        // SAFETY: the caller's promise.
+        Some(unsafe { self.text.bytes(row * self.width, self.width) })
     }
 }
 
@@ -230,18 +239,29 @@ pub(super) struct Dictionary {
     /// The hash of each entry, or `None` if it is null.
     entries: Vec<Option<u64>>,
     has_nulls: bool,
+    values: Box<dyn Column>,
 }
 
 impl Dictionary {
-    pub(super) fn new(indices: Box<dyn Words>, entries: &impl Column, hasher: KeyHasher) -> Self {
-        let mut hashes = vec![0; entries.len()];
+    pub(super) fn new(indices: Box<dyn Words>, values: Box<dyn Column>, hasher: KeyHasher) -> Self {
+        let mut hashes = vec![0; values.len()];
         for (chunk, hashes) in hashes.chunks_mut(CHUNK).enumerate() {
-            entries.hash(hasher, chunk * CHUNK, hashes);
+            values.hash(hasher, chunk * CHUNK, hashes);
         }
-        let entry = |(i, hash)| (!entries.has_nulls() || !entries.is_null(i)).then_some(hash);
+        let entry = |(i, hash)| (!values.has_nulls() || !values.is_null(i)).then_some(hash);
         let entries: Vec<_> = hashes.into_iter().enumerate().map(entry).collect();
         let has_nulls = entries.contains(&None);
-        Self { indices, entries, has_nulls }
+        Self { indices, entries, has_nulls, values }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Values`].
+    unsafe fn index(&self, row: usize) -> u64 {
+        let mut index = [0];
+        // SAFETY: the caller's promise.
+        unsafe { self.indices.words(row, &mut index) };
+        index[0]
     }
 
     /// The hash of an entry. The index of a null can be anything.
@@ -262,9 +282,13 @@ impl Values for Dictionary {
     }
 
     unsafe fn is_null(&self, row: usize) -> bool {
-        let mut index = [0];
         // SAFETY: the caller's promise.
-        unsafe { self.indices.words(row, &mut index) };
-        self.entry(index[0]).is_none()
+        self.entry(unsafe { self.index(row) }).is_none()
+    }
+
+    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
+        // SAFETY: the caller's promise.
+        let index = usize::try_from(unsafe { self.index(row) }).ok()?;
+        self.values.bytes(index)
     }
 }

@@ -33,6 +33,6 @@ pub(crate) use kind::HEADER_BYTES;
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
 #[cfg(feature = "std")]
-pub(crate) use replace::replace_file;
+pub use replace::replace_file;
 #[cfg(feature = "std")]
 pub(crate) use stream::whole;

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes a new file into the folder of `path`, syncs it and renames it over the file there, so that after
-/// a crash either of them is there, whole.
-pub(crate) fn replace_file(
-    path: &Path,
-    write: impl FnOnce(&File) -> io::Result<()>,
-) -> io::Result<()> {
+/// Writes a new file into the folder of `path`, syncs it and renames it over the file there, so that
+/// after a crash either of them is there, whole.
+///
+/// # Errors
+///
+/// If the file cannot be written. An earlier file at `path` is then unchanged.
+pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     // The target of a link is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
