@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from malkoha import CuckooFilter
+from malkoha import CuckooFilter, CuckooMap
 
 SERVERS = pathlib.Path(__file__).resolve().parents[2] / "malkoha-valkey/tests/servers.py"
 KEYS = 20_000
@@ -65,5 +65,8 @@ def test_a_filter_of_the_server_and_one_of_the_command(client, command, tmp_path
 
 def test_the_server_says_what_it_takes(client):
     fixed = CuckooFilter(1000, growable=False)
-    with pytest.raises(Exception, match="growable set .* was asked for"):
-        client.execute_command("CF.LOAD", "f", fixed.to_bytes())
+    fixed.add("koel")
+    client.execute_command("CF.LOAD", "f", fixed.to_bytes())
+    assert client.execute_command("CF.MEXISTS", "f", "koel", "wren") == [1, 0]
+    with pytest.raises(Exception, match="build a set"):
+        client.execute_command("CF.LOAD", "g", CuckooMap(value_bits=8).to_bytes())

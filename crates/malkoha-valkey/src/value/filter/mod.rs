@@ -298,9 +298,12 @@ impl StoredFilter {
         let IsLarge(large) = self else { return };
         let Table::Lasting(filter) = large.table() else { return };
         let (properties, deleted, hasher) = (large.properties, large.deleted, filter.hasher());
+        if !filter.is_empty() || properties.capacity > MOST_BEGUN {
+            return;
+        }
+        // Slots to begin with are a twentieth more than items, in buckets up to a sixteenth more.
         let begun = properties.capacity + properties.capacity / 4;
-        let has_grown = properties.begins_small() || 4 * filter.buckets() > begun;
-        if !filter.is_empty() || !has_grown || properties.capacity > MOST_BEGUN {
+        if !properties.begins_small() && 4 * filter.buckets() <= begun {
             return;
         }
         // Fails if the properties are those of a file.
