@@ -76,8 +76,8 @@ impl Options {
     }
 
     /// Remembers the number of each kept text, so that each dropped one is reported with the text
-    /// that it is a duplicate of. Takes 8 more bytes for an exact text or paragraph, and 6 more
-    /// for each band of a near one, whose index then differs, so that others are wrongly dropped.
+    /// that it is a duplicate of. Takes up to 25 more bytes for an exact text or paragraph, and 3
+    /// to 5 more for each band of a near one, whose index then differs, so that others are wrongly dropped.
     #[must_use]
     pub const fn numbered(self, numbered: bool) -> Self {
         Self { numbered, ..self }
@@ -119,7 +119,7 @@ impl Options {
             if !(1..=Shingle::MAX).contains(&shingle.size()) {
                 return Err(OptionsError::Shingle(shingle.size()));
             }
-            if !(1e-12..=0.1).contains(&rate) {
+            if !(1e-6..=0.1).contains(&rate) {
                 return Err(OptionsError::Rate(rate));
             }
         }
@@ -146,7 +146,7 @@ pub enum OptionsError {
     #[error("shingles of {0}: choose 1 to {most} words or characters", most = Shingle::MAX)]
     Shingle(u32),
     /// A rate outside the range.
-    #[error("the rate of wrongly dropped texts is {0}: choose one between 1e-12 and 0.1")]
+    #[error("the rate of wrongly dropped texts is {0}: choose one between 1e-6 and 0.1")]
     Rate(f64),
     /// The index cannot be built.
     #[error(transparent)]

@@ -33,13 +33,23 @@ pub fn words(text: &str, mut each: impl FnMut(&str)) {
     ascii_words(rest, &mut word, &mut each);
 }
 
-/// The words of ASCII characters. `word` is memory to use.
-fn ascii_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
-    for piece in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|it| !it.is_empty()) {
-        word.clear();
-        word.push_str(piece);
-        word.make_ascii_lowercase();
-        each(word);
+/// The words of ASCII characters. `lower` is memory to use.
+fn ascii_words(text: &str, lower: &mut String, each: &mut impl FnMut(&str)) {
+    // All at once, by vector instructions.
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
+    let mut start = 0;
+    for (at, byte) in lower.bytes().enumerate() {
+        if !byte.is_ascii_lowercase() && !byte.is_ascii_digit() {
+            if start < at {
+                each(&lower[start..at]);
+            }
+            start = at + 1;
+        }
+    }
+    if start < lower.len() {
+        each(&lower[start..]);
     }
 }
 
@@ -47,6 +57,8 @@ fn ascii_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
 fn any_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
     word.clear();
     for c in composed(text).chars().flat_map(char::to_lowercase) {
+        // Both forms have one upper case.
+        let c = if c == 'ς' { 'σ' } else { c };
         let alone = is_word(c);
         if (alone || !c.is_alphanumeric()) && !word.is_empty() {
             each(word);
@@ -111,6 +123,7 @@ mod tests {
             ("Straße ÅNGSTRÖM", &["straße", "ångström"]),
             ("东京tower", &["东", "京", "tower"]),
             ("Дрозд—птица", &["дрозд", "птица"]),
+            ("ΟΔΟΣ οδος", &["οδοσ", "οδοσ"]),
         ] {
             assert_eq!(words_of(text), expected, "{text:?}");
         }

@@ -14,6 +14,7 @@ use super::documents::{
     Content, DocumentArgs, Fate, Files, Records, Report, Shard, each_text, shown,
 };
 use crate::failure::{Outcome, tell, tell_summary};
+use crate::input::{is_same, name};
 use crate::output::print_record;
 use crate::pipeline::Sink;
 
@@ -72,6 +73,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     ensure!((0.0..=1.0).contains(above), "--above {above}: a share is from 0 to 1");
     let shards = documents.shards()?;
     documents.check_outputs(&shards)?;
+    if let Some(report) = &arguments.report {
+        documents.check_other(report, &shards)?;
+        let mut others = arguments.against.iter();
+        ensure!(
+            !others.any(|path| is_same(path, report)),
+            "{} is also a file of --against: name another file",
+            name(report)
+        );
+    }
     let known = Arc::new(arguments.known()?);
     let writes = documents.output.is_some();
     let report = arguments.report.as_deref();
@@ -92,11 +102,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let report = report.or_else(|| (!writes).then(Report::stdout));
     let how = (0, writes, documents.force);
-    let files = Files::new(Arc::clone(&shards), how, report, Box::new(|(), _| Ok(())));
-    let (finder, files) = documents.run(&shards, 0, prepare, finder, files)?;
-    if let Some(mut report) = files.report {
-        report.settle()?;
-    }
+    let files = Files::new(Arc::clone(&shards), how, report, Arc::new(|(), _| Ok(())));
+    let finder = documents.run(&shards, 0, prepare, finder, files)?;
     arguments.summarise(&finder.counts, &known)?;
     Ok(Outcome::found_if(finder.counts.overlapping > 0))
 }

@@ -20,7 +20,7 @@ pub(crate) use content::encoding;
 pub(crate) use content::lines as decompressed;
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
-pub(crate) use tree::files_below;
+pub(crate) use tree::{files_below, linked_files_below};
 
 use crate::progress::Progress;
 use crate::records::{Form, Keys, Tally};

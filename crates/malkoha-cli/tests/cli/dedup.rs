@@ -199,7 +199,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     assert!(!dir.path("o/a.jsonl").exists());
     // The run is in the journal, and another way to treat bad records is another run.
     refuses(&dir, "--field t -o o --bad keep a.jsonl", "go on with --resume");
-    refuses(&dir, "--field t -o o --bad keep --resume a.jsonl", "the options differ");
+    refuses(&dir, "--field t -o o --words --resume a.jsonl", "the options differ");
     fs::remove_dir_all(dir.path("o")).unwrap();
     for (arguments, complaint) in [
         ("--field t missing.jsonl", "cannot read 'missing.jsonl': there is no such file"),
@@ -208,10 +208,14 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         ("--field t -o o a.jsonl d/a.jsonl", "would both become 'o/a.jsonl'"),
         ("--field t -o o", "standard input has no name for a file"),
         ("--field t --near 2 a.jsonl", "the similarity is 2: choose one between 0.3 and 0.99"),
-        ("--field t --near 0.8 --rate 3 a.jsonl", "choose one between 1e-12 and 0.1"),
+        ("--field t --near 0.8 --rate 3 a.jsonl", "choose one between 1e-6 and 0.1"),
         ("--field t --near 0.8 --bands 9 a.jsonl", "write it as 16x8"),
         ("--field t --near 0.8 --shingle 0 a.jsonl", "write 1 to 1000"),
         ("--field t --seen b.txt a.jsonl", "cannot read 'b.txt'"),
+        ("--field t --report d/a.jsonl --force d", "'d/a.jsonl' is also a file of documents"),
+        ("--field t --seen d/a.jsonl d", "'d/a.jsonl' is also a file of documents"),
+        ("--field t --seen no/s d", "name a file in a directory that exists"),
+        ("--field t --report - d", "a report goes to a file"),
         ("a.jsonl", "--field"),
     ] {
         refuses(&dir, arguments, complaint);

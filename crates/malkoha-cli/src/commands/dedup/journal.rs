@@ -5,12 +5,13 @@
 //! clean/.malkoha-dedup-state-7   the state after seven files, from time to time
 //! ```
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
 use malkoha_text::Options;
+use same_file::Handle;
 use serde_json::{Value, json};
 
 use super::seen::Seen;
@@ -21,12 +22,17 @@ use crate::output::{Overwrite, replace_with};
 
 const NAME: &str = ".malkoha-dedup";
 
+/// The beginning of the names of states.
+const STATE: &str = ".malkoha-dedup-state-";
+
 /// The journal of a run.
 pub(super) struct Journal {
     directory: PathBuf,
     /// All that decides over the output: a run goes on only with the same.
     run: Value,
     progress: Progress,
+    /// Whether it goes on with an earlier run.
+    resumed: bool,
     /// Held as long as this lives.
     _lock: File,
 }
@@ -47,12 +53,12 @@ pub(super) struct Progress {
 
 impl Journal {
     /// Begins a run, or goes on with one. Refuses an output directory with a run that was not
-    /// finished, unless `resume` says to go on with it.
+    /// finished, unless `resume` says to go on with it, or `force` to begin again.
     pub(super) fn open(
         directory: &Path,
         shards: &[Shard],
         options: Value,
-        resume: bool,
+        (resume, force): (bool, bool),
         before: u64,
     ) -> Result<Self> {
         let lock = lock(directory)?;
@@ -65,7 +71,7 @@ impl Journal {
                 return Err(error).with_context(|| format!("cannot read {}", name(&path)));
             }
         };
-        let Some(bytes) = found else {
+        let Some(bytes) = found.filter(|_| resume || !force) else {
             let there = shards.iter().filter_map(|it| it.output.as_ref()).find(|it| it.exists());
             if let Some(there) = there.filter(|_| resume) {
                 bail!(
@@ -76,20 +82,21 @@ impl Journal {
                 );
             }
             let progress = Progress { before, ..Progress::default() };
-            return Ok(Self { directory: directory.into(), run, progress, _lock: lock });
+            let directory = directory.into();
+            return Ok(Self { directory, run, progress, resumed: false, _lock: lock });
         };
         ensure!(
             resume,
-            "{} has a run that was not finished: go on with --resume, or remove {}",
-            name(directory),
-            name(&path)
+            "{} has a run that was not finished: go on with --resume, or begin again with --force",
+            name(directory)
         );
         let damaged =
             || format!("{} is damaged: remove it and begin again with --force", name(&path));
         let journal: Value = serde_json::from_slice(&bytes).with_context(damaged)?;
         if journal["run"] != run {
             bail!(
-                "cannot go on with the run in {}: {} differ from those of the run",
+                "cannot go on with the run in {}: {} differ from those of the run (--force without --resume \
+                 begins again)",
                 name(directory),
                 if journal["run"]["options"] == run["options"] {
                     "the input files"
@@ -110,11 +117,17 @@ impl Journal {
             progress.saved <= progress.finished && progress.finished <= shards.len(),
             damaged()
         );
-        Ok(Self { directory: directory.into(), run, progress, _lock: lock })
+        let directory = directory.into();
+        Ok(Self { directory, run, progress, resumed: true, _lock: lock })
     }
 
     pub(super) fn progress(&self) -> Progress {
         self.progress
+    }
+
+    /// Whether it goes on with an earlier run.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.resumed
     }
 
     /// The state on disk.
@@ -144,7 +157,7 @@ impl Journal {
             out.write_all(journal.to_string().as_bytes())
         })?;
         if self.progress.saved != progress.saved {
-            self.remove_state();
+            self.remove_states(progress.saved);
         }
         self.progress = progress;
         Ok(())
@@ -152,23 +165,30 @@ impl Journal {
 
     /// Removes all traces of the run, which is over.
     pub(super) fn remove(&self) -> Result<()> {
-        self.remove_state();
-        for file in [NAME.to_owned(), lock_name()] {
+        self.remove_states(0);
+        // A run that is killed before the last step is resumed, and is over.
+        for file in [lock_name(), NAME.to_owned()] {
             let path = self.directory.join(file);
             fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))?;
         }
         Ok(())
     }
 
-    fn remove_state(&self) {
-        if self.progress.saved > 0 {
-            // It is only in the way.
-            let _ = fs::remove_file(self.state_path(self.progress.saved));
+    /// Removes states on disk, also of steps that were killed, except that after `kept` files. An
+    /// error is ignored: they are only in the way.
+    fn remove_states(&self, kept: usize) {
+        let Ok(entries) = fs::read_dir(&self.directory) else { return };
+        let kept = self.state_path(kept);
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| *path != kept) {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            if name.is_some_and(|name| name.starts_with(STATE)) {
+                let _ = fs::remove_file(&path);
+            }
         }
     }
 
     fn state_path(&self, files: usize) -> PathBuf {
-        self.directory.join(format!("{NAME}-state-{files}"))
+        self.directory.join(format!("{STATE}{files}"))
     }
 }
 
@@ -180,11 +200,20 @@ fn lock_name() -> String {
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join(lock_name());
     let failed = || format!("cannot lock {}", name(&path));
-    let file = File::create(&path).with_context(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
-        Err(TryLockError::Error(error)) => Err(error).with_context(failed),
+    loop {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).write(true).truncate(false).open(&path);
+        let file = file.with_context(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
+            Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+        }
+        // A run that ended meanwhile may have removed the file.
+        let locked = file.try_clone().and_then(Handle::from_file).with_context(failed)?;
+        if Handle::from_path(&path).is_ok_and(|there| there == locked) {
+            return Ok(file);
+        }
     }
 }
 

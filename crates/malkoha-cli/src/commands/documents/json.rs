@@ -19,7 +19,7 @@ impl fmt::Display for Bad {
         f.write_str(match self {
             Self::NoJson => "is no JSON object",
             Self::Lacks => "lacks the field of the text",
-            Self::NoText => "has no text in the field, but another value",
+            Self::NoText => "has no text in the field, but another value or half a surrogate pair",
         })
     }
 }

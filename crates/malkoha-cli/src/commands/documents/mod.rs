@@ -3,6 +3,7 @@
 
 mod json;
 mod records;
+mod settle;
 mod shards;
 mod source;
 mod write;
@@ -10,7 +11,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 
 pub(crate) use records::{Content, Fate, OnBad, Records};
@@ -20,7 +21,7 @@ pub(crate) use write::{Files, Report};
 use self::json::Field;
 use self::source::{Piece, Reader};
 use crate::arguments::ThreadArgs;
-use crate::input::{Inputs, files_below, name};
+use crate::input::{Inputs, is_same, linked_files_below, name};
 use crate::pipeline::{Sink, in_two_turns};
 use crate::progress::Progress;
 
@@ -70,6 +71,19 @@ impl DocumentArgs {
         }
     }
 
+    /// Refuses a file to be written that is an input, or an output of another kind.
+    pub(super) fn check_other(&self, path: &Path, shards: &[Shard]) -> Result<()> {
+        for Shard { input, output, .. } in shards {
+            let is_output = output.as_ref().is_some_and(|it| it == path || is_same(it, path));
+            ensure!(
+                !is_output && !is_same(input, path),
+                "{} is also a file of documents: name another file",
+                name(path)
+            );
+        }
+        Ok(())
+    }
+
     /// Reads the files from number `first` on, lets threads `prepare` their texts, and `sink`
     /// decide in order. Writes what stays to `files`.
     pub(crate) fn run<P, E, S>(
@@ -79,7 +93,7 @@ impl DocumentArgs {
         prepare: impl Fn(&str, &mut P) + Send + Sync + 'static,
         sink: S,
         files: Files<E>,
-    ) -> Result<(S, Files<E>)>
+    ) -> Result<S>
     where
         P: Default + Send + 'static,
         E: Send + 'static,
@@ -93,7 +107,10 @@ impl DocumentArgs {
         let work = move |piece: &Piece, records: &mut Records<P, E>| {
             records.read(piece, &names[piece.shard], &field, &prepare, on_bad)
         };
-        in_two_turns(reader, self.threads.threads(), work, sink, files)
+        let threads = self.threads.threads();
+        let (sink, mut files) = in_two_turns(reader, threads, work, sink, files)?;
+        files.finish()?;
+        Ok(sink)
     }
 }
 
@@ -105,7 +122,7 @@ pub(crate) fn each_text(
     mut each: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
     let fields: Vec<Field> = fields.iter().map(|field| Field::parse(field)).collect();
-    let files: Vec<PathBuf> = files_below(paths)
+    let files: Vec<PathBuf> = linked_files_below(paths)
         .into_iter()
         .filter(|file| paths.contains(file) || shards::is_shard(file))
         .collect();

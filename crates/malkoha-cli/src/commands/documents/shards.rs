@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::failure::tell;
-use crate::input::{encoding, files_below, is_same, is_stdin, name};
+use crate::input::{encoding, is_same, is_stdin, linked_files_below, name};
 use crate::output::Encoding;
 
 /// One file of documents.
@@ -47,13 +47,13 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
                 name(input)
             );
         }
-        for file in files_below(std::slice::from_ref(input)) {
+        for file in linked_files_below(std::slice::from_ref(input)) {
             if is_directory && !is_shard(&file) {
                 ignored.push(file);
                 continue;
             }
             ensure!(
-                is_stdin(&file) || file.is_file(),
+                is_stdin(&file) || file.exists(),
                 "cannot read {}: there is no such file",
                 name(&file)
             );
@@ -61,7 +61,8 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
                 if is_directory { file.strip_prefix(input).unwrap_or(&file) } else { &file };
             let output =
                 output.map(|directory| target(directory, below, is_directory)).transpose()?;
-            let compressed = output.is_some() && !is_stdin(&file);
+            // A pipe is read once.
+            let compressed = output.is_some() && file.is_file();
             let encoding = if compressed {
                 encoding(&file).with_context(|| format!("cannot read {}", name(&file)))?
             } else {

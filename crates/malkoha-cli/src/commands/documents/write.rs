@@ -8,11 +8,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 
 use super::records::Records;
+use super::settle::Settler;
 use super::shards::Shard;
 use super::source::Piece;
 use crate::failure::CANNOT_WRITE;
-use crate::input::name;
-use crate::output::{Draft, Encoder};
+use crate::input::{is_stdin, name};
+use crate::output::{Draft, Encoder, stdout};
 use crate::pipeline::Writer;
 
 /// Writes files and the report on them.
@@ -24,12 +25,13 @@ pub(crate) struct Files<E> {
     writes: bool,
     overwrite: bool,
     open: Option<Open>,
-    pub(crate) report: Option<Report>,
+    report: Option<Report>,
     on_end: OnEnd<E>,
+    settler: Settler,
 }
 
 /// Called after the end of a file, with its note and the bytes of the report.
-type OnEnd<E> = Box<dyn FnMut(E, u64) -> Result<()> + Send>;
+type OnEnd<E> = Arc<dyn Fn(E, u64) -> Result<()> + Send + Sync>;
 
 /// The file that is being written.
 struct Open {
@@ -43,14 +45,15 @@ enum Out {
     Stdout,
 }
 
-impl<E> Files<E> {
+impl<E: Send + 'static> Files<E> {
     pub(crate) fn new(
         shards: Arc<[Shard]>,
         (first_new, writes, overwrite): (usize, bool, bool),
         report: Option<Report>,
         on_end: OnEnd<E>,
     ) -> Self {
-        Self { shards, first_new, writes, overwrite, open: None, report, on_end }
+        let settler = Settler::new();
+        Self { shards, first_new, writes, overwrite, open: None, report, on_end, settler }
     }
 
     /// The open file of a shard.
@@ -59,7 +62,10 @@ impl<E> Files<E> {
             let Shard { output, encoding, .. } = &self.shards[shard];
             let out = match output {
                 Some(path) => Out::File(Box::new(draft(path).with_context(|| cannot_write(path))?)),
-                None => Out::Stdout,
+                None => {
+                    stdout::is_open().context(CANNOT_WRITE)?;
+                    Out::Stdout
+                }
             };
             let encoder = out.with(|out| Encoder::begin(*encoding, out));
             self.open = Some(Open { shard, encoder: encoder.context(CANNOT_WRITE)?, out });
@@ -67,29 +73,30 @@ impl<E> Files<E> {
         Ok(self.open.as_mut().expect("opened"))
     }
 
-    fn end(&mut self, shard: usize) -> Result<()> {
+    /// Ends a file. The returned step gives it its name.
+    fn end(&mut self, shard: usize) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<E>>> {
         self.open(shard)?;
-        let Some(Open { out, encoder, .. }) = self.open.take() else { return Ok(()) };
-        let Some(path) = &self.shards[shard].output else {
-            return out.with(|out| encoder.end(out)).context(CANNOT_WRITE);
+        let Some(Open { out, encoder, .. }) = self.open.take() else { return Ok(None) };
+        let Some(path) = self.shards[shard].output.clone() else {
+            out.with(|out| encoder.end(out)).context(CANNOT_WRITE)?;
+            return Ok(None);
         };
-        let complete = || {
-            out.with(|out| encoder.end(out))?;
-            if let Out::File(draft) = out {
-                draft.publish(path, self.overwrite)?;
-            }
-            Ok(())
-        };
-        let failed = |error: io::Error| {
-            let exists = error.kind() == io::ErrorKind::AlreadyExists;
-            let text = cannot_write(path);
-            anyhow::Error::new(error).context(if exists {
-                format!("{text} (--force overwrites it)")
-            } else {
-                text
+        out.with(|out| encoder.end(out)).with_context(|| cannot_write(&path))?;
+        let overwrite = self.overwrite;
+        Ok(Some(move || {
+            let Out::File(draft) = out else { return Ok(()) };
+            draft.publish(&path, overwrite).map_err(|error| {
+                let exists = error.kind() == io::ErrorKind::AlreadyExists;
+                let remedy = if exists { " (--force overwrites it)" } else { "" };
+                anyhow::Error::new(error).context(cannot_write(&path) + remedy)
             })
-        };
-        complete().map_err(failed)
+        }))
+    }
+
+    /// Waits until all files have their names, and the report is complete.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.settler.finish()?;
+        self.report.as_mut().map_or(Ok(()), |report| report.flush()?.sync())
     }
 }
 
@@ -114,13 +121,19 @@ impl<P: Default, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
             if !records.ends {
                 out.with(|out| encoder.add(&mut records.piece, out)).context(failed)?;
             }
-            if records.ends {
-                self.end(shard)?;
-            }
         }
-        let Some(note) = records.note.take() else { return Ok(()) };
-        let report = self.report.as_mut().map_or(Ok(0), Report::settle)?;
-        (self.on_end)(note, report)
+        if !records.ends {
+            return Ok(());
+        }
+        let name_file = if self.writes { self.end(shard)? } else { None };
+        let report = self.report.as_mut().map(Report::flush).transpose()?;
+        let (note, on_end) = (records.note.take(), Arc::clone(&self.on_end));
+        self.settler.add(move || {
+            name_file.map_or(Ok(()), |name_file| name_file())?;
+            report.as_ref().map_or(Ok(()), Flushed::sync)?;
+            let bytes = report.map_or(0, |report| report.bytes);
+            note.map_or(Ok(()), |note| on_end(note, bytes))
+        })
     }
 }
 
@@ -155,7 +168,8 @@ impl Report {
     /// Begins a report, or goes on after some bytes of one.
     pub(crate) fn open(path: &Path, after: Option<u64>, force: bool) -> Result<Self> {
         let failed = cannot_write(path);
-        let exists = path.metadata().is_ok_and(|it| it.len() > 0);
+        ensure!(!is_stdin(path), "a report goes to a file: name one");
+        let exists = path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
         ensure!(after.is_some() || force || !exists, "{failed}: it exists (--force overwrites it)");
         let mut file = OpenOptions::new()
             .create(true)
@@ -163,17 +177,19 @@ impl Report {
             .truncate(false)
             .open(path)
             .with_context(|| failed.clone())?;
-        let length = file.metadata().with_context(|| failed.clone())?.len();
+        let metadata = file.metadata().with_context(|| failed.clone())?;
+        let kept = after.unwrap_or(0);
         ensure!(
-            length >= after.unwrap_or(0),
-            "{} is shorter than the run left it: put it back, or remove the journal in the output",
+            metadata.len() >= kept || !metadata.is_file(),
+            "{} is shorter than the run left it: put it back, or begin again with --force",
             name(path)
         );
-        let cut = |file: &mut File| {
-            file.set_len(after.unwrap_or(0))?;
-            file.seek(io::SeekFrom::End(0))
-        };
-        let bytes = cut(&mut file).with_context(|| failed.clone())?;
+        // A device or pipe takes what comes.
+        if metadata.is_file() {
+            let cut = file.set_len(kept).and_then(|()| file.seek(io::SeekFrom::End(0)));
+            cut.with_context(|| failed.clone())?;
+        }
+        let bytes = kept;
         Ok(Self { out: BufWriter::new(To::File(file)), bytes, failed })
     }
 
@@ -187,14 +203,29 @@ impl Report {
         Self { out: BufWriter::new(To::Stdout), bytes: 0, failed: CANNOT_WRITE.into() }
     }
 
-    /// Lets all lines survive a crash. Returns the bytes of the report.
-    pub(crate) fn settle(&mut self) -> Result<u64> {
-        let settled = self.out.flush().and_then(|()| match self.out.get_ref() {
-            To::File(file) => file.sync_data(),
-            To::Stdout => Ok(()),
+    /// Hands all lines over to the system.
+    fn flush(&mut self) -> Result<Flushed> {
+        let flushed = self.out.flush().and_then(|()| match self.out.get_ref() {
+            To::File(file) => file.try_clone().map(Some),
+            To::Stdout => Ok(None),
         });
-        settled.with_context(|| self.failed.clone())?;
-        Ok(self.bytes)
+        let file = flushed.with_context(|| self.failed.clone())?;
+        Ok(Flushed { file, bytes: self.bytes, failed: self.failed.clone() })
+    }
+}
+
+/// A report up to here.
+struct Flushed {
+    file: Option<File>,
+    bytes: u64,
+    failed: String,
+}
+
+impl Flushed {
+    /// Lets its lines survive a crash.
+    fn sync(&self) -> Result<()> {
+        let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
+        synced.with_context(|| self.failed.clone())
     }
 }
 
