@@ -27,6 +27,9 @@ pub enum StateError {
     /// The bytes could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// Fewer bytes than a state has.
+    #[error("the state is cut off: restore it from a copy")]
+    Cut,
     /// The first bytes are not this format's.
     #[error("it is no state of a deduplicator: it does not begin with the format's signature")]
     Signature,
@@ -88,7 +91,8 @@ impl Deduplicator {
     /// If the bytes are not a whole, undamaged state.
     pub fn read_from<R: Read>(mut reader: R) -> Result<Self, StateError> {
         let mut bytes = [0; LENGTH];
-        reader.read_exact(&mut bytes)?;
+        exactly(&mut reader, &mut bytes[..SIGNATURE.len()]).or(Err(StateError::Signature))?;
+        exactly(&mut reader, &mut bytes[SIGNATURE.len()..])?;
         let (options, [decided, kept, numbers]) = parse(&bytes)?;
         let is_exact = !matches!(options.method, Method::Near { .. });
         let is_map = is_exact || options.numbered;
@@ -112,14 +116,14 @@ impl Deduplicator {
         let mut check = 0;
         let mut pair = [0; 16];
         for _ in 0..numbers {
-            reader.read_exact(&mut pair)?;
+            exactly(&mut reader, &mut pair)?;
             check = chained(check, &pair);
             if let Index::Exact(Exact { numbered: Some(texts), .. }) = &mut index {
                 texts.push((word(&pair, 0), word(&pair, 8)));
             }
         }
         let mut stored = [0; 8];
-        reader.read_exact(&mut stored)?;
+        exactly(&mut reader, &mut stored)?;
         if u64::from_le_bytes(stored) != check {
             return Err(StateError::Checksum("numbers"));
         }
@@ -149,6 +153,13 @@ impl Deduplicator {
         self.kept += other.kept;
         Ok(())
     }
+}
+
+fn exactly(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), StateError> {
+    reader.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => StateError::Cut,
+        _ => error.into(),
+    })
 }
 
 /// Two deduplicators that could not be united.

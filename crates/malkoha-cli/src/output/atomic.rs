@@ -164,7 +164,7 @@ impl Draft {
 
     fn builder() -> tempfile::Builder<'static, 'static> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".malkoha-");
+        builder.prefix(PREFIX).rand_bytes(RANDOM);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -187,6 +187,11 @@ impl Draft {
         self.file().sync_all()?;
         let path = match self.file {
             Unnamed::Nameless(file) => {
+                // At once where there is no other file of that name.
+                match link(&file, target) {
+                    Err(error) if overwrite && error.kind() == io::ErrorKind::AlreadyExists => {}
+                    named => return named.and_then(|()| sync_names(&self.directory)),
+                }
                 let named = Self::builder().make_in(&self.directory, |path| link(&file, path));
                 named.map_err(without_path)?.into_temp_path()
             }
@@ -195,12 +200,32 @@ impl Draft {
         let published =
             if overwrite { path.persist(target) } else { path.persist_noclobber(target) };
         published.map_err(|error| error.error)?;
-        // Directories cannot be opened everywhere.
-        if let Ok(directory) = File::open(self.directory) {
-            directory.sync_all()?;
-        }
-        Ok(())
+        sync_names(&self.directory)
     }
+
+    /// Removes drafts that killed processes left in a directory. An error is ignored.
+    pub(crate) fn sweep(directory: &Path) {
+        let Ok(entries) = fs::read_dir(directory) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            let random = name.as_ref().and_then(|name| name.strip_prefix(PREFIX));
+            let is_draft = |random: &str| {
+                random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            };
+            if random.is_some_and(is_draft) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+/// Names of drafts: this, and so many random letters and digits.
+const PREFIX: &str = ".malkoha-";
+const RANDOM: usize = 6;
+
+/// Lets the names in a directory survive a power cut. Directories cannot be opened everywhere.
+fn sync_names(directory: &Path) -> io::Result<()> {
+    File::open(directory).map_or(Ok(()), |directory| directory.sync_all())
 }
 
 fn hold(file: File) -> io::Result<File> {

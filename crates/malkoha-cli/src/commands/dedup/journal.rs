@@ -18,7 +18,7 @@ use super::seen::Seen;
 use super::totals::Totals;
 use crate::commands::documents::{Shard, shown};
 use crate::input::name;
-use crate::output::{Overwrite, replace_with};
+use crate::output::{Draft, Overwrite, replace_with};
 
 const NAME: &str = ".malkoha-dedup";
 
@@ -166,6 +166,7 @@ impl Journal {
     /// Removes all traces of the run, which is over.
     pub(super) fn remove(&self) -> Result<()> {
         self.remove_states(0);
+        Draft::sweep(&self.directory);
         // A run that is killed before the last step is resumed, and is over.
         for file in [lock_name(), NAME.to_owned()] {
             let path = self.directory.join(file);

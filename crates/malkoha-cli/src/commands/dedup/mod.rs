@@ -128,11 +128,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let start = Instant::now();
     let options = arguments.options()?;
     let shards = arguments.documents.shards()?;
+    arguments.check_files(&shards)?;
     let mut seen = match &arguments.seen {
         Some(path) if path.exists() => Seen::open(path, &options)?,
         _ => Seen::new(options)?,
     };
-    arguments.check_files(&shards)?;
     let journal = arguments.journal(&shards, &options, &seen)?;
     let progress = journal.as_ref().map(Journal::progress).unwrap_or_default();
     let mut totals = progress.totals;
