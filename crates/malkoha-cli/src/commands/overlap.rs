@@ -59,7 +59,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     above: f64,
 
-    /// Write for each dropped document its share: a JSON object a line
+    /// Write for each dropped document its share, and for each record without a text its place: a
+    /// JSON object a line
     #[arg(long, value_name = "FILE", requires = "output")]
     report: Option<PathBuf>,
 

@@ -223,7 +223,10 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     let run = dir.run("dedup --field t -o o d").succeeds();
     assert!(run.stderr.contains("1 file left out"), "{}", run.stderr);
     refuses(&dir, "--field t -o o d", "'o/a.jsonl' exists");
-    refuses(&dir, "--field t -o o --resume d", "has no run that was not finished");
+    assert_eq!(fs::read_dir(dir.path("o")).unwrap().count(), 1, "no trace of the refused run");
+    let run = dir.run("dedup --field t -o o --resume d").succeeds();
+    assert!(run.stderr.contains("the run in 'o' is finished already"), "{}", run.stderr);
+    refuses(&dir, "--field t -o o --resume d/a.jsonl b.txt", "has no run that was not finished");
     dir.run("dedup --field t -o o --force d").succeeds();
     // A state of another method, or without numbers.
     dir.run("dedup --field t --seen s --bad drop a.jsonl").succeeds();

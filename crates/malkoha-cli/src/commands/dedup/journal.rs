@@ -33,8 +33,7 @@ pub(super) struct Journal {
     progress: Progress,
     /// Whether it goes on with an earlier run.
     resumed: bool,
-    /// Held as long as this lives.
-    _lock: File,
+    _lock: Lock,
 }
 
 /// What was done.
@@ -53,15 +52,16 @@ pub(super) struct Progress {
 
 impl Journal {
     /// Begins a run, or goes on with one. Refuses an output directory with a run that was not
-    /// finished, unless `resume` says to go on with it, or `force` to begin again.
+    /// finished, unless `resume` says to go on with it, or `force` to begin again. `None` if there is
+    /// nothing to resume, because all files are there.
     pub(super) fn open(
         directory: &Path,
         shards: &[Shard],
         options: Value,
         (resume, force): (bool, bool),
         before: u64,
-    ) -> Result<Self> {
-        let lock = lock(directory)?;
+    ) -> Result<Option<Self>> {
+        let lock = Lock::take(directory)?;
         let run = json!({ "options": options, "inputs": inputs(shards) });
         let path = directory.join(NAME);
         let found = match fs::read(&path) {
@@ -72,10 +72,13 @@ impl Journal {
             }
         };
         let Some(bytes) = found.filter(|_| resume || !force) else {
-            let there = shards.iter().filter_map(|it| it.output.as_ref()).find(|it| it.exists());
-            if let Some(there) = there.filter(|_| resume) {
+            let outputs = || shards.iter().filter_map(|it| it.output.as_deref());
+            if resume && outputs().all(Path::exists) {
+                return Ok(None);
+            }
+            if let Some(there) = outputs().find(|it| resume && it.exists()) {
                 bail!(
-                    "{} has no run that was not finished, and {} exists: it is done, or begin again \
+                    "{} has no run that was not finished, but {} exists: begin again with --force, \
                      without --resume",
                     name(directory),
                     name(there)
@@ -83,7 +86,7 @@ impl Journal {
             }
             let progress = Progress { before, ..Progress::default() };
             let directory = directory.into();
-            return Ok(Self { directory, run, progress, resumed: false, _lock: lock });
+            return Ok(Some(Self { directory, run, progress, resumed: false, _lock: lock }));
         };
         ensure!(
             resume,
@@ -118,7 +121,7 @@ impl Journal {
             damaged()
         );
         let directory = directory.into();
-        Ok(Self { directory, run, progress, resumed: true, _lock: lock })
+        Ok(Some(Self { directory, run, progress, resumed: true, _lock: lock }))
     }
 
     pub(super) fn progress(&self) -> Progress {
@@ -167,12 +170,8 @@ impl Journal {
     pub(super) fn remove(&self) -> Result<()> {
         self.remove_states(0);
         Draft::sweep(&self.directory);
-        // A run that is killed before the last step is resumed, and is over.
-        for file in [lock_name(), NAME.to_owned()] {
-            let path = self.directory.join(file);
-            fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))?;
-        }
-        Ok(())
+        let path = self.directory.join(NAME);
+        fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))
     }
 
     /// Removes states on disk, also of steps that were killed, except that after `kept` files. An
@@ -193,28 +192,38 @@ impl Journal {
     }
 }
 
-fn lock_name() -> String {
-    format!("{NAME}-lock")
+/// Keeps other runs out of a directory, as long as it lives.
+struct Lock {
+    path: PathBuf,
+    _file: File,
 }
 
-/// Keeps other runs out of a directory.
-fn lock(directory: &Path) -> Result<File> {
-    let path = directory.join(lock_name());
-    let failed = || format!("cannot lock {}", name(&path));
-    loop {
-        let mut options = OpenOptions::new();
-        let file = options.create(true).write(true).truncate(false).open(&path);
-        let file = file.with_context(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
-            Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+impl Lock {
+    fn take(directory: &Path) -> Result<Self> {
+        let path = directory.join(format!("{NAME}-lock"));
+        let failed = || format!("cannot lock {}", name(&path));
+        loop {
+            let mut options = OpenOptions::new();
+            let file = options.create(true).write(true).truncate(false).open(&path);
+            let file = file.with_context(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
+                Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+            }
+            // A run that ended meanwhile may have removed the file.
+            let locked = file.try_clone().and_then(Handle::from_file).with_context(failed)?;
+            if Handle::from_path(&path).is_ok_and(|there| there == locked) {
+                return Ok(Self { path, _file: file });
+            }
         }
-        // A run that ended meanwhile may have removed the file.
-        let locked = file.try_clone().and_then(Handle::from_file).with_context(failed)?;
-        if Handle::from_path(&path).is_ok_and(|there| there == locked) {
-            return Ok(file);
-        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // What a killed run leaves is taken over by the next one.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

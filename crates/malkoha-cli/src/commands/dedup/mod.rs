@@ -133,7 +133,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Some(path) if path.exists() => Seen::open(path, &options)?,
         _ => Seen::new(options)?,
     };
-    let journal = arguments.journal(&shards, &options, &seen)?;
+    let journal = match &arguments.documents.output {
+        None => None,
+        Some(directory) => match arguments.journal(directory, &shards, &options, &seen)? {
+            None => {
+                tell_summary(&format!("the run in {} is finished already", name(directory)));
+                return Ok(Outcome::Found);
+            }
+            journal => journal,
+        },
+    };
     let progress = journal.as_ref().map(Journal::progress).unwrap_or_default();
     let mut totals = progress.totals;
     // A run can be killed after its last step, which writes the file of --seen.
@@ -201,14 +210,21 @@ impl Arguments {
         })
     }
 
-    /// The journal of this run in the output directory.
-    fn journal(&self, shards: &[Shard], options: &Options, seen: &Seen) -> Result<Option<Journal>> {
-        let Some(directory) = &self.documents.output else { return Ok(None) };
+    /// The journal of this run in the output directory. `None` if the run is finished already.
+    fn journal(
+        &self,
+        directory: &Path,
+        shards: &[Shard],
+        options: &Options,
+        seen: &Seen,
+    ) -> Result<Option<Journal>> {
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot make {}", name(directory)))?;
         let (run, decided) = (self.identity(options), seen.texts.decided());
         let how = (self.resume, self.documents.force);
-        let mut journal = Journal::open(directory, shards, run, how, decided)?;
+        let Some(mut journal) = Journal::open(directory, shards, run, how, decided)? else {
+            return Ok(None);
+        };
         let progress = journal.progress();
         if !journal.is_resumed() {
             self.documents.check_outputs(shards)?;
