@@ -234,6 +234,24 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     refuses(&dir, "--field t --seen s --report r d", "has no numbers of documents");
 }
 
+/// The file names behind a state are checked, too.
+#[test]
+fn damaged_states_are_refused() {
+    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}\n");
+    dir.run("dedup --field t --seen s --report r a.jsonl").succeeds();
+    let whole = dir.read("s");
+    let names = b"[[0,\"a.jsonl\"]]";
+    assert!(whole.ends_with(names));
+    for at in (0..whole.len()).step_by(whole.len() / 60).chain(whole.len() - 24..whole.len()) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        dir.write("s", damaged);
+        refuses(&dir, "--field t --seen s --report r2 a.jsonl", "cannot read 's'");
+        dir.write("s", &whole[..at]);
+        refuses(&dir, "--field t --seen s --report r2 a.jsonl", "cannot read 's'");
+    }
+}
+
 /// Files of all compressions, some of them empty, keep their names and forms.
 #[test]
 fn compressed_files_stay_compressed() {

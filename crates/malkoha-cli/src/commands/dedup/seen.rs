@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use malkoha::KeyHasher;
 use malkoha_text::{Deduplicator, Options};
 
 use crate::input::name;
@@ -30,11 +31,12 @@ impl Seen {
         let texts = Deduplicator::read_from(&mut reader).with_context(failed)?;
         let mut rest = Vec::new();
         reader.read_to_end(&mut rest).with_context(failed)?;
-        let files = if rest.is_empty() {
-            Vec::new()
-        } else {
-            serde_json::from_slice(&rest)
-                .with_context(|| format!("{}: its file names", failed()))?
+        let files = match rest.split_first_chunk() {
+            None if rest.is_empty() && !texts.options().is_numbered() => Vec::new(),
+            Some((check, names)) if u64::from_le_bytes(*check) == checksum(names) => {
+                serde_json::from_slice(names).with_context(failed)?
+            }
+            _ => bail!("{}: its file names are damaged: restore it from a copy", failed()),
         };
         ensure!(
             texts.options().is_numbered() == options.is_numbered(),
@@ -65,10 +67,12 @@ impl Seen {
 
     fn write_to(&self, mut out: &mut dyn Write) -> io::Result<()> {
         self.texts.write_to(&mut out)?;
-        if self.files.is_empty() {
+        if !self.texts.options().is_numbered() {
             return Ok(());
         }
-        out.write_all(&serde_json::to_vec(&self.files)?)
+        let names = serde_json::to_vec(&self.files)?;
+        out.write_all(&checksum(&names).to_le_bytes())?;
+        out.write_all(&names)
     }
 
     /// The next lines are those of this file.
@@ -84,6 +88,10 @@ impl Seen {
         // A damaged state can have numbers before the first file.
         self.files[..after].last().map_or(("", 0), |(first, name)| (name, number - first + 1))
     }
+}
+
+fn checksum(names: &[u8]) -> u64 {
+    KeyHasher::new(0).hash_bytes(names)
 }
 
 /// Whether a file can be replaced by a state.
