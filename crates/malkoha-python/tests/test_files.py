@@ -155,5 +155,5 @@ def test_unions_of_fixed_size_with_the_command_name_its_layout(command, tmp_path
 def test_maps_are_no_sets(command, tmp_path):
     command("build", "-q", "--fixed", "--values", "-o", tmp_path / "map.mlk", stdin=b"koel\t7\n")
     for read in (CuckooFilter.load, CuckooFilter.open):
-        with pytest.raises(ReadError, match="holds a growable map"):
+        with pytest.raises(ReadError, match="holds a map"):
             read(tmp_path / "map.mlk")

@@ -191,7 +191,7 @@ def test_other_objects_are_no_texts(texts, error, message):
         ({"near": 0.8, "shingle": 0}, BuildError, "1 to 1000"),
         ({"near": 0.8, "shingle": "c"}, BuildError, "13c"),
         ({"near": 0.8, "bands": (100, 100)}, BuildError, "at most 4096"),
-        ({"near": 0.8, "rate": 0.5}, BuildError, "between 1e-12 and 0.1"),
+        ({"near": 0.8, "rate": 0.5}, BuildError, "between 1e-6 and 0.1"),
         ({"near": 0.8, "words": True}, TypeError, "give one"),
         ({"shingle": 5}, TypeError, "give near"),
         ({"words": True, "min_left": 5}, TypeError, "paragraphs=True"),
