@@ -234,6 +234,24 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     refuses(&dir, "--field t --seen s --report r d", "has no numbers of documents");
 }
 
+/// A second run does not write to the directory or the state of one that is not over.
+#[test]
+fn two_runs_do_not_share_files() {
+    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}\n");
+    let mut command = dir.command("dedup --field t --seen s -");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut first = command.spawn().unwrap();
+    while !dir.path("s-lock").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(50));
+    refuses(&dir, "--field t --seen s a.jsonl", "another run writes to 's'");
+    drop(first.stdin.take());
+    first.wait().unwrap();
+    dir.run("dedup --field t --seen s a.jsonl").succeeds();
+    assert_eq!(dir.names(), ["a.jsonl", "s"]);
+}
+
 /// The file names behind a state are checked, too.
 #[test]
 fn damaged_states_are_refused() {

@@ -5,15 +5,15 @@
 //! clean/.malkoha-dedup-state-7   the state after seven files, from time to time
 //! ```
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
 use malkoha_text::Options;
-use same_file::Handle;
 use serde_json::{Value, json};
 
+use super::lock::Lock;
 use super::seen::Seen;
 use super::totals::Totals;
 use crate::commands::documents::{Shard, shown};
@@ -61,7 +61,7 @@ impl Journal {
         (resume, force): (bool, bool),
         before: u64,
     ) -> Result<Option<Self>> {
-        let lock = Lock::take(directory)?;
+        let lock = Lock::take(directory.join(format!("{NAME}-lock")), directory)?;
         let run = json!({ "options": options, "inputs": inputs(shards) });
         let path = directory.join(NAME);
         let found = match fs::read(&path) {
@@ -189,41 +189,6 @@ impl Journal {
 
     fn state_path(&self, files: usize) -> PathBuf {
         self.directory.join(format!("{STATE}{files}"))
-    }
-}
-
-/// Keeps other runs out of a directory, as long as it lives.
-struct Lock {
-    path: PathBuf,
-    _file: File,
-}
-
-impl Lock {
-    fn take(directory: &Path) -> Result<Self> {
-        let path = directory.join(format!("{NAME}-lock"));
-        let failed = || format!("cannot lock {}", name(&path));
-        loop {
-            let mut options = OpenOptions::new();
-            let file = options.create(true).write(true).truncate(false).open(&path);
-            let file = file.with_context(failed)?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => bail!("another run writes to {}", name(directory)),
-                Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
-            }
-            // A run that ended meanwhile may have removed the file.
-            let locked = file.try_clone().and_then(Handle::from_file).with_context(failed)?;
-            if Handle::from_path(&path).is_ok_and(|there| there == locked) {
-                return Ok(Self { path, _file: file });
-            }
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // What a killed run leaves is taken over by the next one.
-        let _ = fs::remove_file(&self.path);
     }
 }
 

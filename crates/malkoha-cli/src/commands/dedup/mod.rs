@@ -2,6 +2,7 @@
 
 mod decide;
 mod journal;
+mod lock;
 mod seen;
 mod totals;
 
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 
 use self::decide::Decider;
 use self::journal::Journal;
+use self::lock::Lock;
 use self::seen::Seen;
 use self::totals::Totals;
 use super::documents::{DocumentArgs, Files, Report, Shard};
@@ -129,6 +131,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = arguments.options()?;
     let shards = arguments.documents.shards()?;
     arguments.check_files(&shards)?;
+    // Held until the state is written, so that no other run adds to it meanwhile.
+    let _lock = arguments.lock_seen()?;
     let mut seen = match &arguments.seen {
         Some(path) if path.exists() => Seen::open(path, &options)?,
         _ => Seen::new(options)?,
@@ -177,6 +181,15 @@ impl Arguments {
         };
         let options = Options::of(method).hasher(KeyHasher::new(self.seed));
         Ok(options.numbered(self.report.is_some()))
+    }
+
+    fn lock_seen(&self) -> Result<Option<Lock>> {
+        let lock = |seen: &PathBuf| {
+            let mut path = seen.clone().into_os_string();
+            path.push("-lock");
+            Lock::take(path.into(), seen)
+        };
+        self.seen.as_ref().filter(|_| !self.dry_run).map(lock).transpose()
     }
 
     /// Refuses files of the run that are others of it, before one is overwritten.
