@@ -12,7 +12,7 @@ use crate::options::{Method, Options, OptionsError};
 use crate::paragraphs::{self, Paragraph};
 use crate::words;
 
-/// What happens to a text.
+/// The decision on a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
     /// It is kept.
@@ -199,7 +199,7 @@ impl Deduplicator {
         &self.options
     }
 
-    /// What prepares texts for [`decide`](Self::decide).
+    /// Prepares texts for [`decide`](Self::decide).
     #[must_use]
     pub fn preparer(&self) -> &Preparer {
         &self.preparer

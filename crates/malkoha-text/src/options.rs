@@ -77,7 +77,8 @@ impl Options {
 
     /// Remembers the number of each kept text, so that each dropped one is reported with the text
     /// that it is a duplicate of. Takes up to 25 more bytes for an exact text or paragraph, and 3
-    /// to 5 more for each band of a near one, whose index then differs, so that others are wrongly dropped.
+    /// to 5 more for each band of a near one. Its index then differs, so other texts are wrongly
+    /// dropped.
     #[must_use]
     pub const fn numbered(self, numbered: bool) -> Self {
         Self { numbered, ..self }
@@ -135,7 +136,10 @@ pub enum OptionsError {
     #[error("the similarity is {0}: choose one between 0.3 and 0.99")]
     Similarity(f64),
     /// No bands, or too many rows.
-    #[error("{bands} bands of {rows} rows: at least one of each, and at most {most} rows in all", most = Bands::MAX_ROWS)]
+    #[error(
+        "{bands} bands of {rows} rows: at least one of each, and at most {most} rows in all",
+        most = Bands::MAX_ROWS
+    )]
     Bands {
         /// Bands.
         bands: u32,

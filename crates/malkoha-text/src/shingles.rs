@@ -27,7 +27,8 @@ impl Shingle {
     }
 
     /// Replaces `hashes` by those of all shingles of a text, in order, with repetitions. A text
-    /// that is shorter than a shingle has one, its whole. Returns the number of words or characters.
+    /// that is shorter than a shingle has one, its whole. Returns the number of words or
+    /// characters.
     ///
     /// A hash is 64 bits of the keyed hashes of the parts, as a polynomial, mixed. Takes time in
     /// proportion to the text, whatever the length of shingles.

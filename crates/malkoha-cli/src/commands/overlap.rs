@@ -211,9 +211,13 @@ impl Sink for Finder {
                     }
                     self.counts.overlapping += 1;
                     record.fate = Fate::Drop;
-                    let (found, all) = (share.found, share.all);
-                    let ratio = (share.ratio() * 1e4).round() / 1e4;
-                    json!({ "file": file, "line": line, "share": ratio, "found": found, "ngrams": all })
+                    json!({
+                        "file": file,
+                        "line": line,
+                        "share": (share.ratio() * 1e4).round() / 1e4,
+                        "found": share.found,
+                        "ngrams": share.all,
+                    })
                 }
             };
             writeln!(lines, "{report}")?;

@@ -123,7 +123,7 @@ fn write_beside(
     locked: bool,
     contents: &Contents<'_>,
 ) -> io::Result<Option<File>> {
-    let draft = Draft::beside(target)?;
+    let draft = Draft::of(target)?;
     write(draft.file(), contents)?;
     permissions.map_or(Ok(()), |permissions| draft.file().set_permissions(permissions))?;
     // Before it has the name by which others find it.
@@ -147,7 +147,7 @@ enum Unnamed {
 
 impl Draft {
     /// In the directory of `target`.
-    pub(crate) fn beside(target: &Path) -> io::Result<Self> {
+    pub(crate) fn of(target: &Path) -> io::Result<Self> {
         let directory = match target.parent() {
             Some(parent) if parent != Path::new("") => parent.to_path_buf(),
             _ => PathBuf::from("."),

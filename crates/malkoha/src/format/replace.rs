@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Writes a new file into the folder of `path`, syncs it and renames it over the file there, so that
-/// after a crash either of them is there, whole.
+/// Writes a new file into the folder of `path`, syncs it, and renames it over the file there. After
+/// a crash one of the two is there, whole.
 ///
 /// # Errors
 ///

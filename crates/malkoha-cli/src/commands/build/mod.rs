@@ -41,7 +41,7 @@ With --fixed, it takes 13 bits per line, and lookups take half the time. But
 With --values, the file is a map, and 'malkoha get' prints the values of keys.
 The last tab of a line ends its key. Several lines can give a key several
 values. Two of them, or eight with --fixed, are stored in the table, and further
-ones beside it at about 45 bytes each. The rate is that of values found by
+ones outside it at about 45 bytes each. The rate is that of values found by
 mistake. Building a map takes twice as much memory and disk.
 
 Files can be united only if they use the same hash. By default all files do,

@@ -22,7 +22,7 @@ pub(super) struct Decider {
     on_bad: OnBad,
     /// Whether decisions are reported.
     reports: bool,
-    /// Whether what is left is written.
+    /// Whether the lines that stay are written.
     writes: bool,
     /// Files before this one were finished by an earlier run.
     first_new: usize,

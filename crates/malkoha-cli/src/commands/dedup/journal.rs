@@ -36,7 +36,7 @@ pub(super) struct Journal {
     _lock: Lock,
 }
 
-/// What was done.
+/// The progress of a run.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
     /// Files that are finished.
@@ -52,8 +52,8 @@ pub(super) struct Progress {
 
 impl Journal {
     /// Begins a run, or goes on with one. Refuses an output directory with a run that was not
-    /// finished, unless `resume` says to go on with it, or `force` to begin again. `None` if there is
-    /// nothing to resume, because all files are there.
+    /// finished, unless `resume` says to go on with it, or `force` to begin again. Returns `None` if
+    /// there is nothing to resume, because all files are there.
     pub(super) fn open(
         directory: &Path,
         shards: &[Shard],
@@ -98,8 +98,8 @@ impl Journal {
         let journal: Value = serde_json::from_slice(&bytes).with_context(damaged)?;
         if journal["run"] != run {
             bail!(
-                "cannot go on with the run in {}: {} differ from those of the run (--force without --resume \
-                 begins again)",
+                "cannot go on with the run in {}: {} differ from those of the run \
+                 (--force without --resume begins again)",
                 name(directory),
                 if journal["run"]["options"] == run["options"] {
                     "the input files"
@@ -145,7 +145,7 @@ impl Journal {
         state.save(&self.state_path(files))
     }
 
-    /// Notes what was done.
+    /// Writes the progress to the journal.
     pub(super) fn note(&mut self, progress: Progress) -> Result<()> {
         let journal = json!({
             "run": self.run,

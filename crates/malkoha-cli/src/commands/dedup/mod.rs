@@ -81,7 +81,8 @@ pub(crate) struct Arguments {
     paragraphs: bool,
 
     /// With --near: compare runs of N words, or of N characters as in 13c
-    #[arg(long, value_name = "N", default_value = "5", value_parser = parse_shingle, requires = "near")]
+    #[arg(long, value_name = "N", default_value = "5", requires = "near")]
+    #[arg(value_parser = parse_shingle)]
     shingle: Shingle,
 
     /// With --near: this many bands of so many rows each, as in 16x8 [default: by SIMILARITY]

@@ -1,4 +1,4 @@
-//! What happened to the documents of a run.
+//! The counts of a run.
 
 use std::fmt;
 

@@ -9,7 +9,7 @@ use super::source::Piece;
 use crate::output::{Encoding, Piece as Compressed};
 use crate::records::{shown, split};
 
-/// What is done with records without a text.
+/// The treatment of records without a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OnBad {
     /// Keep them as they are
@@ -29,12 +29,12 @@ pub(crate) struct Records<P, E> {
     /// By record; some more are memory to use again.
     prepared: Vec<P>,
     text: String,
-    /// What is left of the block, and its compressed form.
+    /// The lines of the block that stay, and their compressed form.
     pub(crate) rest: Vec<u8>,
     pub(crate) piece: Compressed,
     /// Lines of the report.
     pub(crate) report: Vec<u8>,
-    /// How what is left is compressed, if it is written.
+    /// How the lines that stay are compressed, if they are written.
     pub(crate) encoding: Option<Encoding>,
     on_bad: Option<OnBad>,
     /// Set where a file ends that is new.
@@ -49,7 +49,7 @@ pub(crate) struct Record {
     pub(crate) fate: Fate,
 }
 
-/// What happens to a record.
+/// The decision on a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Keep,
@@ -58,7 +58,7 @@ pub(crate) enum Fate {
     Cut(Vec<Range<usize>>),
 }
 
-/// What a line has.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A text, whose JSON string has this place in the line.
@@ -137,7 +137,7 @@ impl<P: Default, E> Records<P, E> {
         self.records.iter_mut().zip(&mut self.prepared)
     }
 
-    /// Puts together what is left of the block, and compresses it.
+    /// Puts the lines that stay together, and compresses them.
     pub(crate) fn finish(&mut self, piece: &Piece) -> Result<()> {
         let Some(encoding) = self.encoding else { return Ok(()) };
         self.rest.clear();

@@ -1,4 +1,4 @@
-//! The second turn: writes what is left of the files.
+//! The second turn: writes the lines that stay.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
@@ -150,7 +150,7 @@ fn draft(path: &Path) -> io::Result<Draft> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    Draft::beside(path)
+    Draft::of(path)
 }
 
 fn cannot_write(path: &Path) -> String {
