@@ -32,7 +32,7 @@ impl Near {
             let builder = GrowableCuckooMap::builder().value_bits(NUMBER_BITS);
             Self::Map(builder.capacity(keys).fpr(fpr).with_hasher(hasher).build()?)
         } else {
-            let builder = GrowableCuckooFilter::builder();
+            let builder = GrowableCuckooFilter::builder().growth(f64::INFINITY);
             Self::Set(builder.capacity(keys).fpr(fpr).with_hasher(hasher).build()?)
         })
     }

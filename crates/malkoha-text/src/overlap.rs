@@ -62,7 +62,7 @@ impl Overlap {
         if !(1..=Shingle::MAX).contains(&shingle.size()) {
             return Err(OptionsError::Shingle(shingle.size()));
         }
-        let known = GrowableCuckooFilter::builder().capacity(100_000).fpr(RATE).build()?;
+        let known = GrowableCuckooFilter::builder().fpr(RATE).build()?;
         Ok(Self { shingle, known, texts: 0, short: 0, memory: Memory::default() })
     }
 

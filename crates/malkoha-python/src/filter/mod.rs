@@ -23,6 +23,10 @@ use crate::store::{self, Store, change_methods};
 /// A set that remembers keys in a few bits each: whether a key was added is answered with "no",
 /// which is always right, or "yes", which is wrong with the probability `fpr`.
 ///
+/// Without a capacity, or with one below 65,536, it keeps `fpr` at any size. A larger capacity saves
+/// 4 to 6 bits per key: it keeps `fpr` up to `capacity` times `growth` keys (1 by default, math.inf
+/// for any size), and each doubling beyond adds less than `fpr`.
+///
 /// With growable=False, `layout` is how fingerprints lie in memory: "bucketed", "gap-windows",
 /// "semi-sorted" or "words". By default it is "bucketed", unless the rate is too low for that.
 /// "gap-windows" takes one bit per key less at rates of 3 % or lower, and batches add keys at about

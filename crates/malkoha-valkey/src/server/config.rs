@@ -12,7 +12,7 @@ use super::context::new_string;
 use crate::value::{Properties, parse_rate};
 
 static CAPACITY: AtomicI64 = AtomicI64::new(1024);
-static GROWTH: AtomicI64 = AtomicI64::new(16);
+static GROWTH: AtomicI64 = AtomicI64::new(1);
 static MAX_FILTER_BYTES: AtomicI64 = AtomicI64::new(2 << 30);
 /// The bits of a floating-point number.
 static ERROR_RATE: AtomicU64 = AtomicU64::new(DEFAULT_RATE.to_bits());
@@ -46,7 +46,7 @@ static NUMBERS: [Number; 3] = [
     Number {
         name: c"growth",
         value: &GROWTH,
-        default: 16,
+        default: 1,
         min: 1,
         max: 1_000_000_000,
         flags: raw::REDISMODULE_CONFIG_DEFAULT,
@@ -61,14 +61,17 @@ static NUMBERS: [Number; 3] = [
     },
 ];
 
-/// Items up to which the rate of a filter that began small holds, unless its creator said how far.
+/// Items up to which the rate of a filter holds that began with fewer than [`LARGE`].
 const LEAST_GROWN: f64 = 1_048_576.0;
+/// Capacity that somebody means: at most 16 bits per item at 0.1 %, if they name no growth.
+const LARGE: u64 = 1 << 16;
 
 /// The properties of a filter whose creator gave none, or only the capacity.
 pub(crate) fn defaults(capacity: Option<u64>) -> Properties {
     let capacity = capacity.unwrap_or_else(|| CAPACITY.load(Ordering::Relaxed).cast_unsigned());
     #[expect(clippy::cast_precision_loss, reason = "at most 10^9, and a ratio")]
     let (growth, least) = (GROWTH.load(Ordering::Relaxed) as f64, LEAST_GROWN / capacity as f64);
+    let least = if capacity < LARGE { least } else { 1.0 };
     Properties {
         capacity,
         error_rate: f64::from_bits(ERROR_RATE.load(Ordering::Relaxed)),

@@ -104,8 +104,10 @@ impl Properties {
     }
 
     fn builder<F>(&self, capacity: u64, growth: f64, hasher: KeyHasher) -> Builder<F> {
-        let builder = Builder::new().capacity(capacity).fpr(self.error_rate);
-        builder.growth(growth).with_hasher(hasher)
+        let builder = Builder::new().capacity(capacity).fpr(self.error_rate).with_hasher(hasher);
+        // A growth of 1 leaves a filter that grows fewer bits for more than its capacity than the
+        // default does.
+        if growth > 1.0 || !self.grows() { builder.growth(growth) } else { builder }
     }
 
     /// Bytes that `build` will take, at most: bits for the rate at the eight slots that a lookup

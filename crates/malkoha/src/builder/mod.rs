@@ -31,7 +31,7 @@ const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
 /// | [`fpr`](Self::fpr) | required, or `fingerprint_bits` | 0.001 | as fixed | 0.001 |
 /// | [`fingerprint_bits`](Self::fingerprint_bits) | instead of `fpr` | | instead of `fpr` | |
 /// | [`layout`](Self::layout) | the smallest; in a map buckets of 4 | | words | |
-/// | [`growth`](Self::growth) | | without end | | without end |
+/// | [`growth`](Self::growth) | | see [`capacity`](Self::capacity) | | as growable |
 /// | [`value_bits`](Self::value_bits) | of maps, required | of maps, 64 | | |
 /// | [`max_kicks`](Self::max_kicks) | 8000 | | 8000 | |
 /// | [`expire_after`](Self::expire_after), [`resolution`](Self::resolution) | of sets, see there | | | |
@@ -111,10 +111,12 @@ impl<F> Builder<F> {
         Self::default()
     }
 
-    /// Sets the number of distinct keys that the filter must hold, 1 to 2^36. For a filter that
-    /// grows, this is its initial capacity. It need not be a power of two.
+    /// Sets the number of distinct keys that the filter must hold, 1 to 2^36. It need not be a
+    /// power of two.
     ///
-    /// A growable filter needs none.
+    /// A filter that grows needs none, and grows beyond it. A set of at least 65,536 keys then
+    /// keeps its rate up to this capacity only, unless you set [`growth`](Self::growth): beyond
+    /// it, each doubling adds less than the rate. It takes 16 bits per key at 0.1 %, not 19 to 22.
     pub fn capacity(mut self, keys: u64) -> Self {
         self.options.capacity = Some(keys);
         self
@@ -122,8 +124,8 @@ impl<F> Builder<F> {
 
     /// Sets the highest false-positive rate with `capacity` keys, above 0 and below 1. In a map, it
     /// is the average number of candidates of an absent key. In a filter that grows, the rate holds
-    /// at any size, or up to the given [`growth`](Self::growth). A rate that would need
-    /// fingerprints of more than 30 bits holds as long as 30 bits allow.
+    /// at any size, or up to the given [`capacity`](Self::capacity) or [`growth`](Self::growth). A
+    /// rate that would need fingerprints of more than 30 bits holds as long as 30 bits allow.
     pub fn fpr(mut self, rate: f64) -> Self {
         self.options.fpr = Some(rate);
         self
@@ -154,7 +156,8 @@ impl<F> Builder<F> {
     /// growth of 1, 12 bits each at 64 times the stated size, 26 at 1000 times, 117 at 16,000
     /// times. No table has more than about 2 * 10^12 keys.
     ///
-    /// A rate that holds at any size costs bits. At 0.1 %, a growth of up to six saves three to
+    /// `f64::INFINITY` is a growth without end, which is the default of maps, and of sets without a
+    /// capacity or with one below 65,536. A rate that holds at any size costs bits. At 0.1 %, a growth of up to six saves three to
     /// five bits per key, one of up to 250 saves one, and one of 1000 none.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);

@@ -194,11 +194,13 @@ pub type MappedMap = CuckooMap<MappedFile>;
 ///
 /// # The cost of growth
 ///
-/// The requested rate holds at any size. A key loses a bit with each split, and each depth of
-/// splits adds to the rate. To compensate, fingerprints have two or three more bits, and one more
-/// for every four splits from about the twelfth on. If you know how far the filter will grow, set
-/// [`growth`](crate::Builder::growth), which saves them. Beyond that growth the rate rises a
-/// little with each doubling, and [`expected_fpr`](Self::expected_fpr) reports it.
+/// Without a capacity, or with one below 65,536, the requested rate holds at any size. A key loses
+/// a bit with each split, and each depth of splits adds to the rate. To compensate, fingerprints
+/// have two or three more bits, and one more for every four splits from about the twelfth on.
+///
+/// A larger capacity saves these bits: the rate holds up to it, or up to the
+/// [`growth`](crate::Builder::growth) that you set. Beyond it, each doubling adds less than the
+/// rate, and [`expected_fpr`](Self::expected_fpr) reports the sum.
 ///
 /// # Inserts never fail
 ///

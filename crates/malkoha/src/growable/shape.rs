@@ -52,6 +52,12 @@ pub(crate) const MIX_BITS: u32 = 8;
 /// without any go into both halves of a split: with 6, that is one slot in sixteen after 10 splits,
 /// and one in five after 20.
 const PATH_BITS: (u32, u32) = (2, 6);
+/// The capacity from which on a set without a named growth keeps to its rate up to the capacity. A
+/// smaller one keeps to it at any size: it takes few bytes, and its capacity is often a guess.
+const LARGE: u64 = 1 << 16;
+/// Bits of a path that a fingerprint of such a set has at least. With fewer, a high rate would have
+/// its keys go into both halves after few splits.
+const LARGE_PATH_BITS: u32 = 4;
 /// Bits of a path that are left to a map's fingerprints at the growth that was asked for.
 const SPARE_BITS: u32 = 2;
 /// Bits of a path that a map's fingerprint has if no growth was asked for: enough for 10^9 keys, or
@@ -121,8 +127,9 @@ impl Shape {
 
 impl Shape {
     /// The shape for `capacity` keys that keeps to `fpr` until the filter has grown to `growth`
-    /// times as many, and the number of buckets of each of its roots. If no growth is asked for, it
-    /// keeps to `fpr` at any size, or as far as the longest fingerprints do.
+    /// times as many, and the number of buckets of each of its roots. With a growth of infinity, it
+    /// keeps to `fpr` at any size, or as far as the longest fingerprints do. Without a growth, so
+    /// do maps and sets of fewer than [`LARGE`] keys, and larger sets keep to it up to `capacity`.
     pub(crate) fn new(
         capacity: u64,
         fpr: f64,
@@ -155,6 +162,10 @@ impl Shape {
         if !(fpr > 0.0 && fpr < 1.0) {
             return Err(BuildError::Fpr(fpr));
         }
+        let set = value_bits == 0 || ages;
+        let least_path_bits = if growth.is_some() { PATH_BITS.0 } else { LARGE_PATH_BITS };
+        let growth = growth.or((set && capacity >= LARGE).then_some(1.0));
+        let growth = growth.filter(|&growth| growth != f64::INFINITY);
         if let Some(asked) = growth.filter(|growth| !(1.0..=MAX_GROWTH).contains(growth)) {
             return Err(BuildError::Growth { asked, most: MAX_GROWTH });
         }
@@ -191,7 +202,7 @@ impl Shape {
         };
         let enough = match (growth, shape.doubles()) {
             (Some(_), true) if splits < WORTHWHILE => {
-                all_alike(splits.clamp(PATH_BITS.0, PATH_BITS.1))
+                all_alike(splits.clamp(least_path_bits, PATH_BITS.1))
             }
             (_, true) => Widths::of_set(shape.root_depth(), keeps),
             (Some(_), false) => {
@@ -321,7 +332,8 @@ mod tests {
     fn a_rate_that_holds_at_any_size_costs_few_bits() {
         let shape = |capacity, growth| Shape::new(capacity, 1e-4, growth, 0).unwrap().0;
         for capacity in [10_000, 1_000_000, 1 << 30, 1 << 36] {
-            let (for_good, fixed) = (shape(capacity, None), shape(capacity, Some(1.0)));
+            let for_good = shape(capacity, Some(f64::INFINITY));
+            let fixed = shape(capacity, Some(1.0));
             let cost = for_good.widths.bits - fixed.widths.bits;
             assert!((2..=3).contains(&cost), "{capacity}: {cost}");
         }

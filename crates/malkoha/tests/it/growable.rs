@@ -133,6 +133,34 @@ fn keeps_its_rate_at_every_doubling() {
     }
 }
 
+/// A large capacity is a promise: the rate up to it in at most 16 bits per key at 0.1 %. Beyond it,
+/// each doubling adds less than the rate. A growth without end costs some bits more.
+#[test]
+fn a_named_capacity_keeps_the_rate_and_saves_bits() {
+    let built = |capacity, growth: Option<f64>| {
+        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(0.001);
+        growth.into_iter().fold(builder, malkoha::Builder::growth).build().unwrap()
+    };
+    for capacity in [65_536, 100_000, 140_000, 190_000, 270_000, 380_000, 1_000_000] {
+        let mut filter = built(capacity, None);
+        let keys: Vec<u64> = (0..capacity).collect();
+        filter.insert_many(&keys).unwrap();
+        assert!(filter.expected_fpr() <= 0.001, "{capacity}: {}", filter.expected_fpr());
+        assert!(filter.bits_per_key() <= 16.0, "{capacity}: {}", filter.bits_per_key());
+        if capacity < 100_000 {
+            for doubling in 1..7_u32 {
+                let keys: Vec<u64> = (capacity << (doubling - 1)..capacity << doubling).collect();
+                filter.insert_many(&keys).unwrap();
+                let (rate, most) = (filter.expected_fpr(), 0.001 * f64::from(1 + doubling));
+                assert!(rate < most && filter.bits_per_key() < 17.5, "{doubling}: {rate}");
+            }
+        }
+    }
+    let bits = |capacity, growth| built(capacity, growth).fingerprint_bits();
+    assert_eq!(bits(65_535, None), bits(65_535, Some(f64::INFINITY)));
+    assert_eq!(bits(65_536, None) + 4, bits(65_536, Some(f64::INFINITY)));
+}
+
 /// A filter that grows is nearly full at every size, not only just before its segments split.
 #[test]
 fn grows_in_small_steps() {

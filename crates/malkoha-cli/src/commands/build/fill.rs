@@ -61,12 +61,12 @@ impl Built<u64> for CuckooFilter {
 impl Built<u64> for GrowableCuckooFilter {
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
-        arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
+        arguments.growing::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
     fn of(arguments: &Arguments, hasher: KeyHasher, items: &Items<u64>, _: usize) -> Result<Self> {
         let capacity = arguments.capacity.map_or_else(|| items.count(distinct), Ok)?.max(1);
-        let mut filter = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
+        let mut filter = arguments.growing::<Self>(hasher).capacity(capacity).build()?;
         items.for_each(|hashes| insert(&mut filter, hashes))?;
         Ok(filter)
     }
@@ -106,7 +106,7 @@ impl Built<(u64, u64)> for CuckooMap {
 impl Built<(u64, u64)> for GrowableCuckooMap {
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
-        arguments.builder::<Self>(hasher).capacity(capacity).build().map(drop)
+        arguments.growing::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
     fn of(
@@ -117,7 +117,7 @@ impl Built<(u64, u64)> for GrowableCuckooMap {
     ) -> Result<Self> {
         let slots = || items.count(|pairs| slots(pairs, GROWABLE_SLOTS));
         let capacity = arguments.capacity.map_or_else(slots, Ok)?.max(1);
-        let mut map = arguments.builder::<Self>(hasher).capacity(capacity).build()?;
+        let mut map = arguments.growing::<Self>(hasher).capacity(capacity).build()?;
         items.for_each(|pairs| insert(&mut map, pairs))?;
         Ok(map)
     }

@@ -31,9 +31,9 @@ more than a million distinct lines, it also keeps 8 bytes per line in a
 temporary file.
 
 The filter grows to any size when lines are added, and keeps its rate: some 19
-bits per line at a rate of 0.001. If you know how far it will grow, --growth
-saves bits: the rate then holds up to that many times --capacity. Each doubling
-beyond raises it by as much as the first rate.
+bits per line at a rate of 0.001. With a --capacity of at least 65536, it takes
+at most 16, and keeps its rate up to that size. With --growth, it keeps it up to
+that many times --capacity. Each doubling beyond adds less than the first rate.
 
 With --fixed, it takes 13 bits per line, and lookups take half the time. But
 'add' fails beyond its capacity, and 'union' needs files of equal capacity.
@@ -108,7 +108,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = FIXED)]
     growable: bool,
 
-    /// How many times its capacity the filter keeps its rate [default: at any size]
+    /// How many times its capacity the filter keeps its rate [default: once, or at any size
+    /// without --capacity or with one below 65536]
     #[arg(long, value_name = "FACTOR", conflicts_with_all = FIXED)]
     growth: Option<f64>,
 
@@ -248,13 +249,16 @@ impl Arguments {
         if let Some(slots) = self.bucket_size {
             builder = builder.bucket_size(slots);
         }
-        if let Some(factor) = self.growth {
-            builder = builder.growth(factor);
-        }
         if let Some(bits) = self.value_bits {
             builder = builder.value_bits(bits);
         }
         builder
+    }
+
+    /// The same for what grows. If nobody named a capacity, the rate holds at any size.
+    fn growing<F>(&self, hasher: KeyHasher) -> Builder<F> {
+        let without_end = self.capacity.is_none().then_some(f64::INFINITY);
+        self.growth.or(without_end).into_iter().fold(self.builder(hasher), Builder::growth)
     }
 }
 

@@ -17,11 +17,9 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     let builder = GrowableCuckooFilter::builder()
         .capacity(arguments.capacity)
         .fpr(arguments.fpr.unwrap_or(DEFAULT_FPR))
+        .growth(arguments.growth.unwrap_or(f64::INFINITY))
         .with_hasher(arguments.seed.hasher());
-    let seen = match arguments.growth {
-        Some(factor) => builder.growth(factor).build()?,
-        None => builder.build()?,
-    };
+    let seen = builder.build()?;
     let hasher = seen.hasher();
     let out = LineWriter::stdout(side.separator(), arguments.print.line_buffered)?;
     let uniq = New::<Growing, Keys>::of(seen, out, arguments.repeated, None);

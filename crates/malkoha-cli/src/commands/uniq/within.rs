@@ -17,6 +17,7 @@ pub(super) fn run(
     let seen = GrowableExpiringCuckooFilter::builder()
         .capacity(arguments.capacity)
         .fpr(arguments.fpr.unwrap_or(DEFAULT_FPR))
+        .growth(f64::INFINITY)
         .expire_after(within)
         .with_hasher(arguments.seed.hasher())
         .build()?;
