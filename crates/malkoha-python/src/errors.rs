@@ -3,16 +3,27 @@
 
 use malkoha::{BuildError as Build, InsertError as Insert};
 use malkoha::{ReadError as Read, UnionError as Unite};
+use malkoha_store::Error as Failed;
+use pyo3::exceptions::PyPermissionError;
 use pyo3::prelude::*;
 
 use malkoha_text::{OptionsError, UniteError};
 
 use crate::batch::Refused;
+use crate::files::with_path;
 
 pyo3::import_exception!(malkoha._errors, BuildError);
 pyo3::import_exception!(malkoha._errors, InsertError);
 pyo3::import_exception!(malkoha._errors, ReadError);
 pyo3::import_exception!(malkoha._errors, ReadOnlyError);
+pyo3::import_exception!(malkoha._errors, StoreClosedError);
+pyo3::import_exception!(malkoha._errors, StoreDamagedError);
+pyo3::import_exception!(malkoha._errors, StoreError);
+pyo3::import_exception!(malkoha._errors, StoreFullError);
+pyo3::import_exception!(malkoha._errors, StoreLockedError);
+pyo3::import_exception!(malkoha._errors, StoreNotFoundError);
+pyo3::import_exception!(malkoha._errors, StoreValueError);
+pyo3::import_exception!(malkoha._errors, TableNotFoundError);
 pyo3::import_exception!(malkoha._errors, UnionError);
 
 /// An error as the exception of its family.
@@ -67,6 +78,32 @@ impl Raise for Read {
         match self {
             Self::Io(error) => error.into(),
             other => ReadError::new_err(other.to_string()),
+        }
+    }
+}
+
+impl Raise for Failed {
+    #[cold]
+    fn raise(self) -> PyErr {
+        let message = self.to_string();
+        match self {
+            Self::Io { file, source, .. } => with_path(source, file.as_ref()),
+            Self::NotWritable { .. } => PyPermissionError::new_err(message),
+            Self::ReadOnly => ReadOnlyError::new_err(message),
+            Self::NoSpace { .. } => StoreFullError::new_err(message),
+            Self::Locked | Self::OpenAlready => StoreLockedError::new_err(message),
+            Self::NoStore(_) => StoreNotFoundError::new_err(message),
+            Self::NoTable(_) | Self::TableRemoved => TableNotFoundError::new_err(message),
+            Self::Damaged { file, offset, .. } => {
+                StoreDamagedError::new_err((message, file, offset))
+            }
+            Self::Version { file, .. } => StoreDamagedError::new_err((message, file, 8)),
+            Self::UnfinishedBackup => StoreDamagedError::new_err(message),
+            Self::KeyTooLong(_)
+            | Self::ValueTooLong(_)
+            | Self::BatchTooLong(_)
+            | Self::Option(_) => StoreValueError::new_err(message),
+            _ => StoreError::new_err(message),
         }
     }
 }

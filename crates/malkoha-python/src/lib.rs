@@ -6,6 +6,7 @@
 
 mod batch;
 mod columns;
+mod embedded;
 mod errors;
 mod expiring;
 mod face;
@@ -27,5 +28,6 @@ fn _malkoha(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<map::PyMap>()?;
     module.add_class::<expiring::PyExpiring>()?;
     module.add_class::<text::PyDeduplicator>()?;
+    embedded::add_to(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -26,6 +26,10 @@ impl<T> Lock<T> {
         self.0.into_inner()
     }
 
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
     /// Lets others read, also while the caller is detached.
     #[inline]
     pub(crate) fn read(&self, py: Python<'_>) -> RwLockReadGuard<'_, T> {

@@ -12,8 +12,24 @@
 of the repository.
 """
 
-from ._errors import BuildError, InsertError, MalkohaError, ReadError, ReadOnlyError, UnionError
+from ._errors import (
+    BuildError,
+    InsertError,
+    MalkohaError,
+    ReadError,
+    ReadOnlyError,
+    StoreClosedError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreNotFoundError,
+    StoreValueError,
+    TableNotFoundError,
+    UnionError,
+)
 from ._malkoha import CuckooFilter, CuckooMap, ExpiringCuckooFilter, __version__
+from ._store import Snapshot, Store, Table
 
 __all__ = [
     "BuildError",
@@ -24,6 +40,17 @@ __all__ = [
     "MalkohaError",
     "ReadError",
     "ReadOnlyError",
+    "Snapshot",
+    "Store",
+    "StoreClosedError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFullError",
+    "StoreLockedError",
+    "StoreNotFoundError",
+    "StoreValueError",
+    "Table",
+    "TableNotFoundError",
     "UnionError",
     "__version__",
 ]

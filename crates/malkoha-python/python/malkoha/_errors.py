@@ -32,7 +32,50 @@ class ReadError(MalkohaError, ValueError):
 
 
 class ReadOnlyError(MalkohaError, TypeError):
-    """The filter lies in a mapped file and cannot change."""
+    """The filter lies in a mapped file, or the store was opened read-only: it cannot change."""
+
+
+class StoreError(MalkohaError):
+    """The base of the exceptions of a store. What the system refuses is an OSError."""
+
+
+class StoreClosedError(StoreError, ValueError):
+    """The store or the snapshot was closed."""
+
+
+class StoreDamagedError(StoreError):
+    """Bytes of a store are not those that were written, or are of another version.
+
+    ``file`` and ``offset`` say where, if it is one place.
+    """
+
+    def __init__(self, message: str, file: str | None = None, offset: int | None = None) -> None:
+        super().__init__(message, file, offset)
+        self.file = file
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StoreFullError(StoreError, OSError):
+    """The device has no room. Reading continues, and writing too once there is room."""
+
+
+class StoreLockedError(StoreError):
+    """The store is open for writing, here or in another process."""
+
+
+class StoreNotFoundError(StoreError, FileNotFoundError):
+    """There is no store in the directory."""
+
+
+class StoreValueError(StoreError, ValueError):
+    """A key, a value, a batch or an option that a store cannot take."""
+
+
+class TableNotFoundError(StoreError, LookupError):
+    """The table was removed, or never made."""
 
 
 class UnionError(MalkohaError, ValueError):

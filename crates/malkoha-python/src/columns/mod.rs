@@ -1,6 +1,7 @@
 //! Batches of keys, from any Python object that has them, as hashes.
 
 mod arrow;
+mod binary;
 mod capsule;
 mod numpy;
 mod objects;
@@ -14,6 +15,7 @@ use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
+pub(crate) use binary::Binary;
 pub(crate) use texts::Texts;
 
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
