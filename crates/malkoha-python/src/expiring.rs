@@ -44,13 +44,13 @@ impl PyExpiring {
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
         py: Python<'_>,
-        ttl: u64,
-        capacity: Option<u64>,
-        fpr: f64,
-        resolution: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::ttl)] ttl: u64,
+        #[pyo3(from_py_with = crate::arguments::capacity)] capacity: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::fpr)] fpr: f64,
+        #[pyo3(from_py_with = crate::arguments::resolution)] resolution: Option<u64>,
         growable: bool,
         shared: bool,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::seed)] seed: Option<u64>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         if shared && !growable {
@@ -79,7 +79,11 @@ impl PyExpiring {
 
     /// Sets the time to `now`, in the unit of ttl. An earlier time than the present one changes
     /// nothing.
-    fn advance(&self, py: Python<'_>, now: u64) -> PyResult<()> {
+    fn advance(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = crate::arguments::now)] now: u64,
+    ) -> PyResult<()> {
         self.change_one(py, |set| set.advance(now))
     }
 

@@ -30,13 +30,14 @@ macro_rules! common_methods {
             /// Looks up many keys; returns a numpy array of booleans. Nulls are absent.
             ///
             /// Keys are a numpy array of integers, dates, bytes or text; anything that gives Arrow
-            /// data; or an iterable of keys. Uses up to `threads` threads for more than 65,536
-            /// keys; by default as many as the process may.
+            /// data, of which the rows of a table are tuples; a pandas frame; or an iterable of keys.
+            /// Uses up to `threads` threads for more than 65,536 keys; by default as many as the
+            /// process may.
             #[pyo3(signature = (keys, *, threads=None))]
             fn contains_many<'py>(
                 &self,
                 keys: &Bound<'py, PyAny>,
-                threads: Option<usize>,
+                #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let py = keys.py();
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;
@@ -58,7 +59,7 @@ macro_rules! common_methods {
             fn count_many<'py>(
                 &self,
                 keys: &Bound<'py, PyAny>,
-                threads: Option<usize>,
+                #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
             ) -> PyResult<Bound<'py, PyAny>> {
                 let py = keys.py();
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;

@@ -1,9 +1,10 @@
 //! The native half of the Python package `malkoha`: docs/PYTHON.md is its guide.
 //!
 //! ```text
-//! Python objects --key, columns/--> hashes --batch--> store (filter/, map/) --batch--> numpy arrays
+//! Python objects --key, scalars, columns/--> hashes --batch--> store (filter/, map/) --batch--> numpy arrays
 //! ```
 
+mod arguments;
 mod batch;
 mod columns;
 mod embedded;
@@ -15,7 +16,10 @@ mod filter;
 mod key;
 mod lock;
 mod map;
+mod numbers;
 mod options;
+mod parts;
+mod scalars;
 mod store;
 mod text;
 

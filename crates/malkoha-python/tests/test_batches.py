@@ -188,10 +188,7 @@ def test_large_batches_are_alike_on_any_number_of_threads(threads):
         ([np.array([5, 6])], "ndarray is no key"),
         (np.ma.array([1, 2], mask=[True, False]), "a masked array is no batch"),
         (lambda: pl.Series([1.5]), "array of floats has no keys"),
-        (lambda: pl.Series([[1]]), "array of lists has no keys"),
-        (lambda: pa.array([1], pa.decimal128(5)), "array of decimals has no keys"),
-        (lambda: pa.array([None], pa.month_day_nano_interval()), "format 'tin' has no keys"),
-        (lambda: pl.DataFrame({"a": [1], "b": [2]}), "a table of 2 columns is no batch"),
+        (lambda: pa.array([None], pa.month_day_nano_interval()), "of calendar intervals has no keys"),
         (7, "not iterable"),
     ],
 )
@@ -204,7 +201,7 @@ def test_what_is_no_batch_says_so(words, column, message):
 
 @pytest.mark.parametrize(
     "key, error",
-    [(2**64, OverflowError), (-(2**63) - 1, OverflowError), (1.5, TypeError), (None, TypeError)],
+    [(2**255, OverflowError), (-(2**255) - 1, OverflowError), (1.5, TypeError), (None, TypeError)],
 )
 def test_what_is_no_key_says_so(empty, key, error):
     for method in (empty.add, empty.discard, empty.count, empty.__contains__):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from malkoha import BuildError, CuckooFilter, InsertError, UnionError
+from malkoha import BuildError, CuckooFilter, CuckooMap, ExpiringCuckooFilter, InsertError, UnionError
+from malkoha.text import Deduplicator
 
 keys = st.one_of(st.text(), st.binary(), st.integers(-(2**63), 2**64 - 1))
 steps = st.lists(st.tuples(st.sampled_from(["add", "discard", "unique"]), st.integers(0, 40)))
@@ -138,6 +139,55 @@ def test_hashes_differ_by_seed_and_key():
     assert [seen.key for seen in filters] == [None, None, key]
     assert len({seen.to_bytes() for seen in filters}) == 3
     assert all("koel" in seen for seen in filters)
+
+
+@pytest.mark.parametrize("number", [-1, 10**30, 10**5000], ids=["-1", "10^30", "10^5000"])
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda n: CuckooFilter(n), "capacity .* is out of range: give 1 to 2"),
+        (lambda n: CuckooMap(n), "capacity .* is out of range: give 1 to 2"),
+        (lambda n: CuckooFilter(fpr=n * 10**300), "is out of range: .* above 0 and below 1"),
+        (lambda n: CuckooFilter(10, growth=n * 10**300), "growth .* is out of range: .* 1 to "),
+        (lambda n: CuckooFilter(seed=n), "seed .* is out of range: give 0 to 2"),
+        (lambda n: CuckooMap(value_bits=n), "value_bits .* is out of range: give 1 to 64"),
+        (lambda n: CuckooMap().add(1, n), "value .* is out of range: give 0 to 2"),
+        (lambda n: CuckooMap().discard(1, n), "value .* is out of range: give 0 to 2"),
+        (lambda n: CuckooMap().count_value(1, n), "value .* is out of range: give 0 to 2"),
+        (lambda n: CuckooMap().replace(1, 1, n), "value .* is out of range: give 0 to 2"),
+        (lambda n: CuckooFilter().add_many([1], threads=n), "threads .* is out of range: give 1"),
+        (lambda n: CuckooFilter().contains_many([1], threads=n), "threads .* is out of range"),
+        (lambda n: ExpiringCuckooFilter(n), "ttl .* is out of range: give 1 to 2"),
+        (lambda n: ExpiringCuckooFilter(60, resolution=n), "resolution .* is out of range: give 1"),
+        (lambda n: ExpiringCuckooFilter(60).advance(n), "now .* is out of range: give 0 to 2"),
+        (lambda n: Deduplicator(near=n * 10**300), "out of range|between|above 0"),
+        (lambda n: Deduplicator(near=0.8, bands=(n, 1)), "bands .* is out of range: give two"),
+        (lambda n: Deduplicator(near=0.8, rate=n * 10**300), "out of range|between|above 0"),
+        (lambda n: Deduplicator(near=0.8, shingle=n), "shingle"),
+        (lambda n: Deduplicator(paragraphs=True, min_left=n), "min_left .* is out of range"),
+        (lambda n: Deduplicator().keep(["a"], threads=n), "threads .* is out of range: give 1"),
+    ],
+)
+def test_numbers_out_of_range_are_named_with_the_limit(ask, message, number):
+    with pytest.raises((BuildError, InsertError), match=message):
+        ask(number)
+
+
+@pytest.mark.parametrize("number", [0, float("nan"), float("inf"), -0.5])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda n: CuckooFilter(fpr=n),
+        lambda n: CuckooFilter(10, growth=n),
+        lambda n: CuckooMap(fpr=n),
+        lambda n: ExpiringCuckooFilter(60, fpr=n),
+        lambda n: Deduplicator(near=n),
+        lambda n: Deduplicator(near=0.8, rate=n),
+    ],
+)
+def test_rates_out_of_range_are_refused(ask, number):
+    with pytest.raises(BuildError, match="out of range|between|above"):
+        ask(number)
 
 
 def test_what_cannot_be_built_says_why():

@@ -6,7 +6,7 @@ class MalkohaError(Exception):
 
 
 class BuildError(MalkohaError, ValueError):
-    """No filter of this library is as was asked for. The message says what to change."""
+    """A number is out of range, or no filter is as was asked for. The message says what to change."""
 
 
 class InsertError(MalkohaError, ValueError):

@@ -1,6 +1,9 @@
 from collections.abc import Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
 from os import PathLike
 from typing import Any, Literal, Protocol, Self, TypeAlias, final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
-_Key: TypeAlias = str | bytes | bytearray | memoryview | int | np.integer[Any]
+# An integer, also inside a tuple, is an i64 or u64 in Rust, and wider only if its value is.
+_Key: TypeAlias = (
+    str
+    | bytes
+    | bytearray
+    | memoryview
+    | int
+    | np.generic
+    | date
+    | time
+    | timedelta
+    | Decimal
+    | UUID
+    | tuple["_Key", ...]
+    | list["_Key"]
+)
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...

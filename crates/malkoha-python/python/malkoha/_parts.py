@@ -8,10 +8,15 @@ from . import CuckooFilter
 from .text import Deduplicator
 
 
+def columns(on):
+    """The names of one column or of several."""
+    return [on] if isinstance(on, str) else list(on)
+
+
 def filter_of(keys, options):
-    """A filter of the distinct keys of a part."""
+    """A filter of the distinct keys of a part: of a pandas column, or a frame of several."""
     seen = CuckooFilter(**options)
-    seen.add_many(keys.unique())
+    seen.add_many(keys.drop_duplicates())
     return seen
 
 
@@ -33,14 +38,14 @@ def summed(filters, options):
 
 def kept(part, on, keys):
     """The rows of a pandas part whose key is in the filter."""
-    return part[keys.contains_many(part[on])]
+    return part[keys.contains_many(part[columns(on)])]
 
 
 def split(part, on, parts_of):
     """Rows of a part with distinct keys, in two: keys of this part alone, and the others, which may
     be in several parts."""
     part = part.drop_duplicates(on)
-    alone = parts_of.count_many(part[on]) <= 1
+    alone = parts_of.count_many(part[columns(on)]) <= 1
     return part[alone], part[~alone]
 
 

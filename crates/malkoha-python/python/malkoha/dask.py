@@ -1,5 +1,7 @@
 """Filters on a Dask cluster: built by all workers and united, sent to all, used to move less.
 
+``on`` is the name of a column, or a list of several: the tuples of their values are the keys then. For
+``build``, select them: ``frame[["user", "page"]]``.
 ``**options`` are those of CuckooFilter: ``fpr``, ``capacity``, ``seed`` or ``key``. All filters grow.
 For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
@@ -15,24 +17,25 @@ from .text import Deduplicator
 __all__ = ["build", "deduplicate", "deduplicate_text", "prune"]
 
 
-def build(column: dd.Series, **options) -> CuckooFilter:
+def build(column: dd.Series | dd.DataFrame, **options) -> CuckooFilter:
     """A filter of all keys of a column. Each worker builds filters of its partitions; what moves are
     filters, in a tree of unions."""
     return _tree(_filters(column.to_delayed(), options), _parts.united, options).compute()
 
 
-def prune(frame: dd.DataFrame, on: str, keys: CuckooFilter) -> dd.DataFrame:
+def prune(frame: dd.DataFrame, on: str | list[str], keys: CuckooFilter) -> dd.DataFrame:
     """The rows whose key in column `on` is in the filter, and its false positives: before a join, so
     that the others do not move. Rows whose key is null are left out."""
     return frame.map_partitions(_parts.kept, on, dask.delayed(keys), meta=frame._meta)
 
 
-def deduplicate(frame: dd.DataFrame, on: str, **options) -> dd.DataFrame:
+def deduplicate(frame: dd.DataFrame, on: str | list[str], **options) -> dd.DataFrame:
     """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of each
     partition tells which keys may be in several; only their rows move. Which of the rows of a key
     stays is left open."""
     # The very parts that are split below: a column by itself, Dask may read in other parts.
     parts = frame.to_delayed()
+    on = _parts.columns(on)
     filters = _filters([part[on] for part in parts], options)
     parts_of = _tree(filters, _parts.summed, options).persist()
     split = dask.delayed(_parts.split, nout=2, pure=False)

@@ -1,5 +1,6 @@
 """Filters on a Ray cluster: built by all workers and united, sent to all, used to move less.
 
+``on`` is the name of a column, or a list of several: the tuples of their values are the keys then.
 ``**options`` are those of CuckooFilter: ``fpr``, ``capacity``, ``seed`` or ``key``. All filters grow.
 For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
@@ -15,34 +16,35 @@ from .text import Deduplicator
 __all__ = ["build", "deduplicate", "deduplicate_text", "prune"]
 
 
-def build(data: Dataset, on: str, **options) -> CuckooFilter:
+def build(data: Dataset, on: str | list[str], **options) -> CuckooFilter:
     """A filter of all keys of column `on`. Workers build filters of their blocks; what moves are
     filters."""
     return _united(data, on, _parts.united, options, distinct=True)
 
 
-def prune(data: Dataset, on: str, keys: CuckooFilter) -> Dataset:
+def prune(data: Dataset, on: str | list[str], keys: CuckooFilter) -> Dataset:
     """The rows whose key in column `on` is in the filter, and its false positives: before a join, so
     that the others do not move. Rows whose key is null are left out. The filter is put into the
     object store, once on each machine."""
     keys = ray.put(keys)
 
     def keep(part):
-        return part.filter(pa.array(ray.get(keys).contains_many(part[on])))
+        return part.filter(pa.array(ray.get(keys).contains_many(part.select(_parts.columns(on)))))
 
     return data.map_batches(keep, batch_format="pyarrow", batch_size=None)
 
 
-def deduplicate(data: Dataset, on: str, **options) -> Dataset:
+def deduplicate(data: Dataset, on: str | list[str], **options) -> Dataset:
     """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of all
     rows' keys counts which may be there several times; only their rows move. Which of the rows of a
     key stays is left open. The data is read three times, of which once column `on` alone, and has to
     be the same each time: materialize() what is not, or is slow to make."""
+    on = _parts.columns(on)
     copies = ray.put(_united(data, on, _parts.summed, options, distinct=False))
 
     def side(alone):
         def rows(part):
-            is_alone = ray.get(copies).count_many(part[on]) <= 1
+            is_alone = ray.get(copies).count_many(part.select(on)) <= 1
             return part.filter(pa.array(is_alone == alone))
 
         return data.map_batches(rows, batch_format="pyarrow", batch_size=None)
@@ -108,13 +110,15 @@ def _once(data, on, groups):
 
 
 def _united(data, on, unite, options, *, distinct):
+    on = _parts.columns(on)
+
     def part(rows):
         seen = CuckooFilter(**options)
         add = seen.add_unique_many if distinct else seen.add_many
-        add(rows[on])
+        add(rows.select(on))
         return pa.table({"filter": pa.array([seen.to_bytes()], pa.large_binary())})
 
-    keys = data.select_columns([on])
+    keys = data.select_columns(on)
     filters = keys.map_batches(part, batch_format="pyarrow", batch_size=None)
     read = (CuckooFilter.from_bytes(row["filter"]) for row in filters.iter_rows())
     return unite(read, options)

@@ -7,31 +7,37 @@ use malkoha::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::Column;
 use super::capsule::{self, ArrowArray, ArrowSchema, Owned};
+use super::lists::{Every, Lists, Ranges, Runs, Spans};
+use super::nested::{Nested, Tuples};
 use super::values::{Bits, Buffer, Dictionary, Ends, Fixed, Integers, Nothing, Of};
 use super::values::{Values, Views, Words};
+use super::wides::Wides;
+use super::{Column, of_column};
+use crate::parts::{MOST_DEEP, Part as One, too_deep};
 
 pub(super) fn array(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
     let pair = keys.call_method0("__arrow_c_array__")?;
     let (schema, array) = capsule::array(&pair.get_item(0)?, &pair.get_item(1)?)?;
-    column(&schema, array, hasher)
+    column(keys.py(), &schema, array, hasher)
 }
 
 pub(super) fn stream(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Vec<Box<dyn Column>>> {
     let (schema, arrays) = capsule::stream(&keys.call_method0("__arrow_c_stream__")?)?;
-    arrays.into_iter().map(|array| column(&schema, array, hasher)).collect()
+    arrays.into_iter().map(|array| column(keys.py(), &schema, array, hasher)).collect()
 }
 
 fn column(
+    py: Python<'_>,
     schema: &ArrowSchema,
     array: Owned<ArrowArray>,
     hasher: KeyHasher,
 ) -> PyResult<Box<dyn Column>> {
     let owner = Arc::new(array);
     let rows = Rows { offset: 0, len: number(owner.length)? };
+    let reader = Reader { py, hasher, owner: &owner, depth: 0 };
     // SAFETY: the producer gave a whole array of this type.
-    Ok(Box::new(unsafe { part(schema, &owner, rows, hasher, &owner) }?))
+    Ok(Box::new(unsafe { reader.part(schema, &owner, rows) }?))
 }
 
 /// The rows of a child array that belong to its parent.
@@ -41,59 +47,178 @@ struct Rows {
     len: usize,
 }
 
-/// The keys of an array, or of the one column of a table.
+/// Reads an array and those that it is made of.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    py: Python<'a>,
+    hasher: KeyHasher,
+    owner: &'a Arc<Owned<ArrowArray>>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// The keys of an array.
+    ///
+    /// # Safety
+    ///
+    /// `array` is a whole array of this type, a part of that in the owner.
+    unsafe fn part(self, schema: &ArrowSchema, array: &ArrowArray, rows: Rows) -> PyResult<Part> {
+        let rows = Rows { offset: rows.offset + number(array.offset)?, ..rows };
+        // SAFETY: the interface says that it is a string.
+        let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
+        let buffers = Buffers { array, is_empty: rows.len == 0 };
+        let has_nulls = array.null_count != 0 && array.n_buffers > 0 && format != "n";
+        let valid = if has_nulls { buffers.pointer(0) } else { Buffer::NONE };
+        let values: Box<dyn Values> = if !schema.dictionary.is_null() && !array.dictionary.is_null()
+        {
+            let indices = buffers.integers(format)?.ok_or_else(|| no_keys(format))?;
+            // SAFETY: just compared; the array's dictionary is of the type's.
+            let (schema, array) = unsafe { (&*schema.dictionary, &*array.dictionary) };
+            // SAFETY: as above.
+            let entries = unsafe { self.whole(schema, array) }?;
+            Box::new(Dictionary::new(indices, entries, self.hasher))
+        } else if let Some(integers) = buffers.integers(format)? {
+            Box::new(Integers(integers))
+        } else if format.starts_with('+') {
+            // SAFETY: the caller's promise.
+            unsafe { self.nested(schema, &buffers, format, rows) }?
+        } else {
+            buffers.others(format, valid)?
+        };
+        Ok(Part { values, valid, rows, _owner: self.owner.clone() })
+    }
+
+    /// All rows of an array inside another.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part`](Self::part).
+    unsafe fn whole(self, schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Box<dyn Column>> {
+        let rows = Rows { offset: 0, len: number(array.length)? };
+        // SAFETY: the caller's promise.
+        Ok(Box::new(unsafe { self.deeper()?.part(schema, array, rows) }?))
+    }
+
+    /// Tables and structs, lists, and runs.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part`](Self::part).
+    unsafe fn nested(
+        self,
+        schema: &ArrowSchema,
+        buffers: &Buffers<'_>,
+        format: &str,
+        rows: Rows,
+    ) -> PyResult<Box<dyn Values>> {
+        let array = buffers.array;
+        let children = number(schema.n_children)?;
+        if schema.n_children != array.n_children {
+            return Err(malformed("has another number of children than its type"));
+        }
+        // SAFETY: they have this many children.
+        let child = |i: usize| unsafe { (&**schema.children.add(i), &**array.children.add(i)) };
+        // SAFETY: the child's array is of the child's type.
+        let whole = |i: usize| unsafe { self.whole(child(i).0, child(i).1) };
+        let numbers = |i| buffers.get(i);
+        let ranges: Box<dyn Ranges> = match format {
+            "+s" => {
+                let columns = (0..children).map(|i| {
+                    // SAFETY: as above.
+                    unsafe { self.field(child(i).0, child(i).1, rows.offset + rows.len) }
+                });
+                return Ok(Box::new(Nested(Tuples::column(columns.collect::<PyResult<_>>()?)?)));
+            }
+            "+r" if children == 2 => {
+                // SAFETY: as above.
+                let runs = unsafe { runs(child(0).0, child(0).1) }?;
+                let values = whole(1)?;
+                let end = (rows.offset + rows.len) as u64;
+                if !runs.is_sorted() || runs.len() > values.len() || runs.last() < Some(&end) {
+                    return Err(malformed("has runs that do not cover its rows"));
+                }
+                return Ok(Box::new(Dictionary::new(Box::new(Runs(runs)), values, self.hasher)));
+            }
+            _ if children != 1 => return Err(no_keys(format)),
+            "+l" => Box::new(Ends::<u32>::new(numbers(1)?, Buffer::NONE)),
+            "+L" => Box::new(Ends::<u64>::new(numbers(1)?, Buffer::NONE)),
+            "+vl" => {
+                Box::new(Spans([Of::<u32>::boxed(numbers(1)?), Of::<u32>::boxed(numbers(2)?)]))
+            }
+            "+vL" => {
+                Box::new(Spans([Of::<u64>::boxed(numbers(1)?), Of::<u64>::boxed(numbers(2)?)]))
+            }
+            _ => {
+                let len = format.strip_prefix("+w:").and_then(|len| len.parse().ok());
+                Box::new(Every(len.ok_or_else(|| no_keys(format))?))
+            }
+        };
+        Ok(Box::new(Lists { ranges, items: whole(0)? }))
+    }
+
+    /// A column of a table or struct, which has this many rows.
+    ///
+    /// # Safety
+    ///
+    /// As for [`part`](Self::part).
+    unsafe fn field(
+        self,
+        schema: &ArrowSchema,
+        array: &ArrowArray,
+        len: usize,
+    ) -> PyResult<Box<dyn Column>> {
+        if number(array.length)? < len {
+            return Err(malformed("has a column that is too short"));
+        }
+        let rows = Rows { offset: 0, len };
+        // SAFETY: the caller's promise.
+        match self.deeper().and_then(|it| unsafe { it.part(schema, array, rows) }) {
+            Ok(column) => Ok(Box::new(column)),
+            Err(error) if schema.name.is_null() => Err(error),
+            Err(error) => {
+                // SAFETY: the interface says that it is a string.
+                let name = unsafe { CStr::from_ptr(schema.name) }.to_string_lossy();
+                Err(of_column(self.py, name, error))
+            }
+        }
+    }
+
+    fn deeper(self) -> PyResult<Self> {
+        let depth = self.depth + 1;
+        if depth > MOST_DEEP { Err(too_deep()) } else { Ok(Self { depth, ..self }) }
+    }
+}
+
+/// Where each run ends.
 ///
 /// # Safety
 ///
-/// `array` is a whole array of this type, a part of that in `owner`.
-unsafe fn part(
-    schema: &ArrowSchema,
-    array: &ArrowArray,
-    rows: Rows,
-    hasher: KeyHasher,
-    owner: &Arc<Owned<ArrowArray>>,
-) -> PyResult<Part> {
-    let rows = Rows { offset: rows.offset + number(array.offset)?, ..rows };
+/// `array` is a whole array of this type.
+unsafe fn runs(schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Vec<u64>> {
+    let (offset, len) = (number(array.offset)?, number(array.length)?);
     // SAFETY: the interface says that it is a string.
     let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
-    if format == "+s" {
-        if schema.n_children != 1 || array.n_children != 1 || array.null_count > 0 {
-            return Err(PyTypeError::new_err(format!(
-                "a table of {} columns is no batch of keys: select one column",
-                schema.n_children
-            )));
-        }
-        // SAFETY: it has one child, whose array is of the child's type.
-        return unsafe { part(&**schema.children, &**array.children, rows, hasher, owner) };
-    }
-    let buffers = Buffers { array, is_empty: rows.len == 0 };
-    let has_nulls = array.null_count != 0 && array.n_buffers > 0 && format != "n";
-    let valid = if has_nulls { buffers.pointer(0) } else { Buffer::NONE };
-    let values: Box<dyn Values> = if !schema.dictionary.is_null() && !array.dictionary.is_null() {
-        let indices = buffers.integers(format)?.ok_or_else(|| no_keys(format))?;
-        // SAFETY: just compared; the array's dictionary is of the type's.
-        let (schema, array) = unsafe { (&*schema.dictionary, &*array.dictionary) };
-        let rows = Rows { offset: 0, len: number(array.length)? };
-        // SAFETY: as above.
-        let entries = unsafe { part(schema, array, rows, hasher, owner) }?;
-        Box::new(Dictionary::new(indices, Box::new(entries), hasher))
-    } else if let Some(integers) = buffers.integers(format)? {
-        Box::new(Integers(integers))
-    } else {
-        buffers.others(format, valid)?
-    };
-    Ok(Part { values, valid, rows, _owner: owner.clone() })
+    let ends = Buffers { array, is_empty: len == 0 }.integers(format)?;
+    let mut runs = vec![0; len];
+    // SAFETY: the array has this many items.
+    unsafe { ends.ok_or_else(|| no_keys(format))?.words(offset, &mut runs) };
+    Ok(runs)
+}
+
+fn malformed(what: &str) -> PyErr {
+    PyValueError::new_err(format!("the Arrow array {what}"))
 }
 
 fn no_keys(format: &str) -> PyErr {
     let kind = match format.as_bytes() {
         [b'e' | b'f' | b'g'] => "floats".into(),
-        [b'd', b':', ..] => "decimals".into(),
-        [b'+', b'l' | b'L' | b'w', ..] => "lists".into(),
+        [b'+', b'm'] => "maps".into(),
+        [b'+', b'u', ..] => "unions".into(),
+        [b't', b'i', ..] => "calendar intervals".into(),
         _ => format!("format '{format}'"),
     };
     PyTypeError::new_err(format!(
-        "an Arrow array of {kind} has no keys: give integers, dates, binary or text"
+        "an Arrow array of {kind} has no keys: cast it to integers, decimals, dates, binary or text"
     ))
 }
 
@@ -156,11 +281,11 @@ impl Buffers<'_> {
                 let texts = texts.map(|i| self.pointer(i)).collect();
                 Box::new(Views { views: self.get(1)?, texts, valid })
             }
-            _ => {
-                let width = format.strip_prefix("w:").and_then(|width| width.parse().ok());
-                let width = width.ok_or_else(|| no_keys(format))?;
-                Box::new(Fixed { text: self.get(1)?, width })
-            }
+            _ => match (Wides::parse(format), format.strip_prefix("w:").map(str::parse)) {
+                (Some(wides), _) => Box::new(Wides { units: self.get(1)?, ..wides }),
+                (None, Some(Ok(width))) => Box::new(Fixed { text: self.get(1)?, width }),
+                _ => return Err(no_keys(format)),
+            },
         })
     }
 }
@@ -188,6 +313,12 @@ impl Column for Part {
 
     fn has_nulls(&self) -> bool {
         self.valid != Buffer::NONE || self.values.has_nulls()
+    }
+
+    fn part(&self, hasher: KeyHasher, i: usize) -> One {
+        assert!(i < self.rows.len);
+        // SAFETY: the row is inside the array, whose values are of its type.
+        unsafe { self.values.part(hasher, self.rows.offset + i) }
     }
 
     fn is_null(&self, i: usize) -> bool {

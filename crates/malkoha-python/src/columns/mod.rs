@@ -3,19 +3,25 @@
 mod arrow;
 mod binary;
 mod capsule;
+mod lists;
+mod nested;
 mod numpy;
 mod objects;
 mod texts;
 mod values;
+mod wides;
 
+use std::fmt::Display;
 use std::ops::Range;
 
 use malkoha::KeyHasher;
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyString};
 
+use crate::parts::Part;
 pub(crate) use binary::Binary;
+use nested::{Chunks, Tuples};
 pub(crate) use texts::Texts;
 
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
@@ -30,6 +36,13 @@ trait Column: Send + Sync {
         for (i, hash) in hashes.iter_mut().enumerate() {
             *hash = hasher.hash_bytes(self.bytes(start + i).unwrap_or_default());
         }
+    }
+
+    /// One key, as a part of a list. Of a null it is meaningless.
+    fn part(&self, hasher: KeyHasher, i: usize) -> Part {
+        let mut hash = [0];
+        self.hash(hasher, i, &mut hash);
+        Part::Hash(hash[0])
     }
 
     fn has_nulls(&self) -> bool;
@@ -52,31 +65,63 @@ fn read(
     objects: Objects,
 ) -> PyResult<Vec<Box<dyn Column>>> {
     let py = values.py();
+    let has = |name: &Bound<'_, PyString>| values.hasattr(name);
     if values.is_instance_of::<PyString>()
         || values.is_instance_of::<PyBytes>()
         || values.is_instance_of::<PyByteArray>()
     {
         return Err(PyTypeError::new_err("a batch was asked for: put one value in a list"));
     }
+    if has(pyo3::intern!(py, "iloc"))? && has(pyo3::intern!(py, "columns"))? {
+        return frame(values, hasher, objects);
+    }
+    if has(pyo3::intern!(py, "levels"))? && has(pyo3::intern!(py, "to_frame"))? {
+        // An index of several columns. Two can have one name.
+        let options = [("index", false), ("allow_duplicates", true)].into_py_dict(py)?;
+        return frame(&values.call_method("to_frame", (), Some(&options))?, hasher, objects);
+    }
     if let Some(array) = numpy::as_array(values)? {
         return Ok(vec![numpy::column(&array, hasher, objects)?]);
     }
-    if values.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))? {
+    if has(pyo3::intern!(py, "__arrow_c_stream__"))? {
         return match arrow::stream(values, hasher) {
             // pandas has Arrow data where pyarrow is installed.
             Err(error)
                 if error.is_instance_of::<PyImportError>(py)
-                    && values.hasattr(pyo3::intern!(py, "__array__"))? =>
+                    && has(pyo3::intern!(py, "__array__"))? =>
             {
                 Ok(vec![numpy::column(&numpy::kept(values)?, hasher, objects)?])
             }
             columns => columns,
         };
     }
-    if values.hasattr(pyo3::intern!(py, "__arrow_c_array__"))? {
+    if has(pyo3::intern!(py, "__arrow_c_array__"))? {
         return Ok(vec![arrow::array(values, hasher)?]);
     }
     Ok(vec![objects(values, hasher)?])
+}
+
+/// The columns of a pandas frame, one by one: as Arrow data, its index can be a column too.
+fn frame(
+    frame: &Bound<'_, PyAny>,
+    hasher: KeyHasher,
+    objects: Objects,
+) -> PyResult<Vec<Box<dyn Column>>> {
+    let mut columns = Vec::new();
+    for item in frame.call_method0("items")?.try_iter()? {
+        let (name, column): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+        columns.push(
+            read(&column, hasher, objects).map_err(|error| of_column(frame.py(), &name, error))?,
+        );
+    }
+    let columns = columns.into_iter().map(Chunks::column).collect();
+    Ok(vec![Tuples::column(columns)?])
+}
+
+/// An error of the keys in a column, with its name.
+fn of_column(py: Python<'_>, name: impl Display, error: PyErr) -> PyErr {
+    let text = format!("column '{name}': {}", error.value(py));
+    if error.is_instance_of::<PyTypeError>(py) { PyTypeError::new_err(text) } else { error }
 }
 
 /// A batch of keys: one column, or the chunks of a stream.
@@ -92,11 +137,7 @@ impl Columns {
     /// The keys of a numpy array, of anything that provides Arrow data, or of an iterable.
     pub(crate) fn new(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Self> {
         let columns = read(keys, hasher, objects::column)?;
-        let (mut starts, mut len) = (Vec::with_capacity(columns.len()), 0);
-        for column in &columns {
-            starts.push(len);
-            len += column.len();
-        }
+        let (starts, len) = starts(&columns);
         Ok(Self { hasher, columns, starts, len })
     }
 
@@ -160,6 +201,16 @@ impl Columns {
         });
         (hashes, positions)
     }
+}
+
+/// The number of rows before each of some columns, and of all.
+fn starts(columns: &[Box<dyn Column>]) -> (Vec<usize>, usize) {
+    let mut len = 0;
+    let before = columns.iter().map(|column| {
+        len += column.len();
+        len - column.len()
+    });
+    (before.collect(), len)
 }
 
 /// Where in the batch the keys of a chunk are.

@@ -10,7 +10,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use super::{Column, Integer, Objects, hash_words};
+use super::nested::Tuples;
+use super::{Column, Integer, Objects, hash_words, of_column};
+use crate::parts::Part;
 
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -30,7 +32,16 @@ pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
         }
         return Ok(Some(keys.clone()));
     }
-    let gives_arrow = keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))?
+    // pandas makes lists of tuples in Arrow data, and polars addresses of objects.
+    let has_objects = || {
+        let dtype = keys.getattr("dtype")?;
+        match dtype.getattr("hasobject") {
+            Ok(has_objects) => has_objects.is_truthy(),
+            Err(_) => Ok(dtype.str()? == "Object"),
+        }
+    };
+    let gives_arrow = (keys.hasattr(pyo3::intern!(py, "__arrow_c_stream__"))?
+        && !has_objects().unwrap_or(false))
         || keys.hasattr(pyo3::intern!(py, "__arrow_c_array__"))?;
     if !gives_arrow
         && (keys.hasattr(pyo3::intern!(py, "__array__"))? || PyUntypedBuffer::get(keys).is_ok())
@@ -53,7 +64,8 @@ pub(super) fn column(
     let dimensions: usize = array.getattr("ndim")?.extract()?;
     if dimensions != 1 {
         return Err(PyValueError::new_err(format!(
-            "a batch of keys has one dimension, this array has {dimensions}: ravel() it"
+            "a batch of keys has one dimension, this array has {dimensions}: ravel() it, or make a \
+             frame or a structured array of its columns"
         )));
     }
     let dtype = array.getattr("dtype")?;
@@ -61,6 +73,15 @@ pub(super) fn column(
     // Text lies in arrays as code points, not as the bytes that are hashed.
     if matches!(kind, 'O' | 'T' | 'U') {
         return objects(&array.call_method0("tolist")?, hasher);
+    }
+    let fields = dtype.getattr("names")?;
+    if !fields.is_none() {
+        let fields = fields.try_iter()?.map(|name| {
+            let name = name?;
+            column(&array.get_item(&name)?, hasher, objects)
+                .map_err(|error| of_column(array.py(), &name, error))
+        });
+        return Tuples::column(fields.collect::<PyResult<_>>()?);
     }
     let native = if dtype.getattr("isnative")?.extract()? {
         array.clone()
@@ -147,6 +168,10 @@ impl<T: Integer> Column for Integers<T> {
                 *word = self.word(start + i);
             }
         });
+    }
+
+    fn part(&self, _: KeyHasher, i: usize) -> Part {
+        Part::Word(self.word(i))
     }
 
     fn has_nulls(&self) -> bool {

@@ -17,14 +17,12 @@ pub(super) fn column(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box
     let mut hashes = Vec::with_capacity(keys.len().unwrap_or(0));
     let mut nulls = Vec::new();
     for key in keys.try_iter()? {
-        let key = key?;
-        if key.is_none() {
+        let hash = key::hash_or_null(&key?, hasher)?;
+        if hash.is_none() {
             nulls.resize(hashes.len(), false);
             nulls.push(true);
-            hashes.push(0);
-        } else {
-            hashes.push(key::hash(&key, hasher)?);
         }
+        hashes.push(hash.unwrap_or_default());
     }
     if !nulls.is_empty() {
         nulls.resize(hashes.len(), false);

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
 use super::{Column, read};
+use crate::scalars;
 
 /// Texts in memory that can be read without the interpreter.
 pub(crate) struct Texts(Vec<Box<dyn Column>>);
@@ -60,7 +61,7 @@ fn strings(texts: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>> 
         let (text, row) = (text?, rows.len());
         let name = || text.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         rows.push(match text.extract::<PyBackedStr>() {
-            _ if text.is_none() => None,
+            _ if scalars::is_null(&text) => None,
             Ok(text) => Some(text),
             Err(error) if error.is_instance_of::<PyValueError>(texts.py()) => {
                 return Err(not_unicode(row, &error));

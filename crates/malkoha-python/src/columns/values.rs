@@ -9,6 +9,7 @@ use std::slice;
 use malkoha::KeyHasher;
 
 use super::{CHUNK, Column, Integer, hash_words};
+use crate::parts::Part;
 
 /// The start of a buffer, which the array's owner keeps.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,7 +27,7 @@ impl Buffer {
     ///
     /// The buffer has an item `i` of this type, aligned or not.
     #[inline(always)]
-    unsafe fn read<T: Copy>(self, i: usize) -> T {
+    pub(super) unsafe fn read<T: Copy>(self, i: usize) -> T {
         // SAFETY: the caller's promise.
         unsafe { self.0.cast::<T>().add(i).read_unaligned() }
     }
@@ -69,6 +70,16 @@ pub(super) trait Values: Send + Sync {
             // SAFETY: the caller's promise.
             *hash = hasher.hash_bytes(unsafe { self.bytes(row + i) }.unwrap_or_default());
         }
+    }
+
+    /// # Safety
+    ///
+    /// As the trait says.
+    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
+        let mut hash = [0];
+        // SAFETY: the caller's promise.
+        unsafe { self.hash(hasher, row, &mut hash) };
+        Part::Hash(hash[0])
     }
 
     /// Whether a value can be null by itself.
@@ -140,6 +151,13 @@ impl Values for Integers {
             unsafe { self.0.words(row, words) };
         });
     }
+
+    unsafe fn part(&self, _: KeyHasher, row: usize) -> Part {
+        let mut word = [0];
+        // SAFETY: the caller's promise.
+        unsafe { self.0.words(row, &mut word) };
+        Part::Word(word[0])
+    }
 }
 
 /// Nothing but nulls.
@@ -171,7 +189,7 @@ impl<T: Integer> Ends<T> {
     }
 
     #[inline(always)]
-    unsafe fn end(&self, i: usize) -> usize {
+    pub(super) unsafe fn end(&self, i: usize) -> usize {
         // SAFETY: the caller's promise. What is in memory can be counted in a usize.
         unsafe { self.ends.read::<T>(i) }.word().try_into().unwrap_or(usize::MAX)
     }
@@ -279,6 +297,12 @@ impl Values for Dictionary {
 
     fn has_nulls(&self) -> bool {
         self.has_nulls
+    }
+
+    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
+        // SAFETY: the caller's promise.
+        let index = usize::try_from(unsafe { self.index(row) }).unwrap_or(usize::MAX);
+        if index < self.values.len() { self.values.part(hasher, index) } else { Part::Null }
     }
 
     unsafe fn is_null(&self, row: usize) -> bool {

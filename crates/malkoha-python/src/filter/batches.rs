@@ -15,7 +15,7 @@ macro_rules! batch_methods {
             pub(crate) fn add_many(
                 &self,
                 keys: &Bound<'_, PyAny>,
-                threads: Option<usize>,
+                #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
             ) -> PyResult<()> {
                 let py = keys.py();
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;

@@ -49,13 +49,13 @@ impl PyFilter {
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
         py: Python<'_>,
-        capacity: Option<u64>,
-        fpr: f64,
+        #[pyo3(from_py_with = crate::arguments::capacity)] capacity: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::fpr)] fpr: f64,
         growable: bool,
         shared: bool,
-        growth: Option<f64>,
+        #[pyo3(from_py_with = crate::arguments::growth)] growth: Option<f64>,
         layout: Option<&str>,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::seed)] seed: Option<u64>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;

@@ -38,13 +38,13 @@ impl PyMap {
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
         py: Python<'_>,
-        capacity: Option<u64>,
-        fpr: f64,
-        value_bits: Option<u32>,
+        #[pyo3(from_py_with = crate::arguments::capacity)] capacity: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::fpr)] fpr: f64,
+        #[pyo3(from_py_with = crate::arguments::value_bits)] value_bits: Option<u32>,
         growable: bool,
         shared: bool,
-        growth: Option<f64>,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::growth)] growth: Option<f64>,
+        #[pyo3(from_py_with = crate::arguments::seed)] seed: Option<u64>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
@@ -69,7 +69,12 @@ impl PyMap {
     }
 
     /// Adds a value for a key, in addition to those that it has.
-    fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
+    fn add(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = crate::arguments::value)] value: u64,
+    ) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |map| map.insert_hash(hash, value))?.map_err(Raise::raise)
     }
@@ -87,7 +92,12 @@ impl PyMap {
     }
 
     /// The number of copies of a pair of key and value: never too few.
-    fn count_value(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<u64> {
+    fn count_value(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = crate::arguments::value)] value: u64,
+    ) -> PyResult<u64> {
         let hash = key::hash(key, self.hasher)?;
         let mut copies = 0_u64;
         self.look_up_one(py, |map| {
@@ -99,7 +109,13 @@ impl PyMap {
     }
 
     /// Replaces a value that was added for a key by another; KeyError if it is absent.
-    fn replace(&self, py: Python<'_>, key: &Bound<'_, PyAny>, old: u64, new: u64) -> PyResult<()> {
+    fn replace(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = crate::arguments::value)] old: u64,
+        #[pyo3(from_py_with = crate::arguments::value)] new: u64,
+    ) -> PyResult<()> {
         let hash = key::hash(key, self.hasher)?;
         let found = self.change_one(py, |map| map.update_hash(hash, old, new))?;
         if found.map_err(Raise::raise)? { Ok(()) } else { Err(not_in(key, old)) }
@@ -109,13 +125,23 @@ impl PyMap {
     ///
     /// Remove only pairs that were added: otherwise another key with the same fingerprint and value
     /// can be removed.
-    fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<()> {
+    fn remove(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = crate::arguments::value)] value: u64,
+    ) -> PyResult<()> {
         if self.discard(py, key, value)? { Ok(()) } else { Err(not_in(key, value)) }
     }
 
     /// Removes one copy of a key that was added with this value, if present; returns whether it
     /// was.
-    fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: u64) -> PyResult<bool> {
+    fn discard(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = crate::arguments::value)] value: u64,
+    ) -> PyResult<bool> {
         let hash = key::hash(key, self.hasher)?;
         self.change_one(py, |map| map.remove_hash(hash, value))
     }

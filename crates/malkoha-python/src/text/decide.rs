@@ -28,7 +28,7 @@ impl PyDeduplicator {
         &self,
         texts: &Bound<'py, PyAny>,
         keep_null: bool,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.decide(texts, keep_null, threads, |py, _, _, decisions| mask(py, &decisions))
     }
@@ -40,7 +40,7 @@ impl PyDeduplicator {
         &self,
         texts: &Bound<'py, PyAny>,
         keep_null: bool,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         self.decide(texts, keep_null, threads, |py, rows, _, decisions| {
             let left = rows.iter().zip(decisions).map(|(text, decision)| match (*text, decision) {
@@ -64,7 +64,7 @@ impl PyDeduplicator {
         &self,
         texts: &Bound<'py, PyAny>,
         keep_null: bool,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if !self.options.is_numbered() {
             return Err(PyTypeError::new_err(
@@ -91,7 +91,7 @@ impl PyDeduplicator {
     fn band_keys<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, bands) = (texts.py(), self.bands()?);
         let texts = Texts::new(texts)?;

@@ -43,16 +43,16 @@ impl PyDeduplicator {
         rate=None, min_left=None, min_paragraph=None, numbered=false, seed=None, key=None))]
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
-        near: Option<f64>,
+        #[pyo3(from_py_with = crate::arguments::near)] near: Option<f64>,
         words: bool,
         paragraphs: bool,
         shingle: Option<&Bound<'_, PyAny>>,
-        bands: Option<(u32, u32)>,
-        rate: Option<f64>,
-        min_left: Option<u32>,
-        min_paragraph: Option<u32>,
+        #[pyo3(from_py_with = crate::arguments::bands)] bands: Option<(u32, u32)>,
+        #[pyo3(from_py_with = crate::arguments::rate)] rate: Option<f64>,
+        #[pyo3(from_py_with = crate::arguments::min_left)] min_left: Option<u32>,
+        #[pyo3(from_py_with = crate::arguments::min_paragraph)] min_paragraph: Option<u32>,
         numbered: bool,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = crate::arguments::seed)] seed: Option<u64>,
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let refuse = |message| Err(PyTypeError::new_err(message));
@@ -138,7 +138,8 @@ impl PyDeduplicator {
 
 /// Runs of words, or of characters as in "13c".
 fn parse_shingle(shingle: &Bound<'_, PyAny>) -> PyResult<Shingle> {
-    let text = shingle.str()?.to_string();
+    // Python writes no number of very many digits.
+    let text = shingle.str().map_or_else(|_| "too large".into(), |text| text.to_string());
     let (digits, kind): (_, fn(u32) -> Shingle) = match text.strip_suffix('c') {
         Some(digits) => (digits, Shingle::Characters),
         None => (&*text, Shingle::Words),

@@ -339,3 +339,53 @@ proptest! {
         }
     }
 }
+
+/// A file of composite keys, which the tests of the Python package read, and write from the keys
+/// that they have for these in Python.
+#[test]
+fn python_has_the_same_composite_keys() {
+    let builder = malkoha::CuckooFilter::builder().capacity(100).fpr(1e-6);
+    let layout = malkoha::Layout::Bucketed { bucket_size: 4 };
+    let mut filter = builder.layout(layout).build().unwrap();
+    let wide = 1_u128 << 64;
+    let mut widest = [0_u8; 32];
+    widest[25] = 1;
+    let keys: &[&dyn Fn(KeyHasher) -> u64] = &[
+        &|hasher| (1_i64, "koel").hash_with(hasher),
+        &|hasher| (-1_i64, 1_u64 << 63, u64::MAX).hash_with(hasher),
+        &|hasher| ("ab", "c").hash_with(hasher),
+        &|hasher| ("a", "bc").hash_with(hasher),
+        &|hasher| ("koel",).hash_with(hasher),
+        &|hasher| (1_i64, 2_i64, 3_i64, 4_i64).hash_with(hasher),
+        &|hasher| (1_i64, 2_i64, 3_i64, 4_i64, 5_i64).hash_with(hasher),
+        &|hasher| (1_i64, 2_i64, 3_i64, 4_i64, 5_i64, 6_i64).hash_with(hasher),
+        &|hasher| (1_i64, 2_i64, 3_i64, 4_i64, 5_i64, 6_i64, 7_i64).hash_with(hasher),
+        &|hasher| ("a", "b", "c", "d", "e", "f", "g", "h").hash_with(hasher),
+        &|hasher| ((1_i64, ("a", "b")), ("c",)).hash_with(hasher),
+        &|hasher| (b"\0\xff".as_slice(), "ü", "").hash_with(hasher),
+        // Integers of more than 64 bits, a UUID, a boolean, a date, a time.
+        &|hasher| (wide, i128::MIN, u128::MAX - 7).hash_with(hasher),
+        &|hasher| (widest, [7_u8; 16]).hash_with(hasher),
+        &|hasher| (1_u64, 20_455_i64, 1_767_322_922_000_007_i64).hash_with(hasher),
+        // Decimals.
+        &|hasher| ((15_i64, 1_i64), "EUR").hash_with(hasher),
+        &|hasher| (150_i64, "EUR").hash_with(hasher),
+        &|hasher| ((-1_i64, 40_i64), (3_i64, -100_i64)).hash_with(hasher),
+        // Lists.
+        &|hasher| vec![1_i64, -2, 3].hash_with(hasher),
+        &|hasher| (0_u64..100).collect::<Vec<_>>().hash_with(hasher),
+        &|hasher| ("a", vec!["b"; 30], Vec::<&str>::new()).hash_with(hasher),
+        &|hasher| vec![vec![1_i64], vec![2, 3]].hash_with(hasher),
+        &|hasher| vec![(1_i64, "a"), (2, "b")].hash_with(hasher),
+        &|hasher| vec![&wide, &(wide + 1)].hash_with(hasher),
+    ];
+    for key in keys {
+        filter.insert_hash(key(filter.hasher())).unwrap();
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/set-v1-composite-keys.mlk");
+    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !std::path::Path::new(path).exists()
+    {
+        std::fs::write(path, filter.to_bytes()).unwrap();
+    }
+    assert!(std::fs::read(path).unwrap() == filter.to_bytes(), "keys are hashed in another way");
+}

@@ -1,0 +1,134 @@
+//! Columns made of columns.
+
+use malkoha::KeyHasher;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::values::Values;
+use super::{Column, starts};
+use crate::parts::{self, Part};
+
+/// The tuples of the keys in several columns of equal length.
+pub(super) struct Tuples(Vec<Box<dyn Column>>);
+
+impl Tuples {
+    /// One column stays as it is: a table of one column has that column's keys.
+    pub(super) fn column(mut columns: Vec<Box<dyn Column>>) -> PyResult<Box<dyn Column>> {
+        if columns.len() == 1 {
+            return Ok(columns.remove(0));
+        }
+        if columns.is_empty() || columns.len() > parts::MOST {
+            return Err(PyTypeError::new_err(format!(
+                "{} columns are no batch of keys: select 1 to {}, or nest some in a struct",
+                columns.len(),
+                parts::MOST
+            )));
+        }
+        Ok(Box::new(Self(columns)))
+    }
+}
+
+impl Column for Tuples {
+    fn len(&self) -> usize {
+        self.0[0].len()
+    }
+
+    fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
+        let len = hashes.len();
+        let mut hashed = vec![0; self.0.len() * len];
+        for (column, hashes) in self.0.iter().zip(hashed.chunks_mut(len.max(1))) {
+            column.hash(hasher, start, hashes);
+        }
+        parts::tuples(&hashed, hasher, hashes);
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.0.iter().any(|column| column.has_nulls())
+    }
+
+    fn is_null(&self, i: usize) -> bool {
+        self.0.iter().any(|column| column.has_nulls() && column.is_null(i))
+    }
+}
+
+/// Columns one after another, as one.
+pub(super) struct Chunks {
+    columns: Vec<Box<dyn Column>>,
+    starts: Vec<usize>,
+    len: usize,
+}
+
+impl Chunks {
+    pub(super) fn column(mut columns: Vec<Box<dyn Column>>) -> Box<dyn Column> {
+        if columns.len() == 1 {
+            return columns.remove(0);
+        }
+        let (starts, len) = starts(&columns);
+        Box::new(Self { columns, starts, len })
+    }
+
+    /// The column with row `i`, and where that is in it.
+    fn find(&self, i: usize) -> (&dyn Column, usize) {
+        let number = self.starts.partition_point(|&start| start <= i) - 1;
+        (&*self.columns[number], i - self.starts[number])
+    }
+}
+
+impl Column for Chunks {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn hash(&self, hasher: KeyHasher, mut start: usize, mut hashes: &mut [u64]) {
+        while !hashes.is_empty() {
+            let (column, first) = self.find(start);
+            let (here, rest) = hashes.split_at_mut(hashes.len().min(column.len() - first));
+            column.hash(hasher, first, here);
+            (start, hashes) = (start + here.len(), rest);
+        }
+    }
+
+    fn part(&self, hasher: KeyHasher, i: usize) -> Part {
+        let (column, i) = self.find(i);
+        column.part(hasher, i)
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.columns.iter().any(|column| column.has_nulls())
+    }
+
+    fn is_null(&self, i: usize) -> bool {
+        let (column, i) = self.find(i);
+        column.has_nulls() && column.is_null(i)
+    }
+
+    fn bytes(&self, i: usize) -> Option<&[u8]> {
+        let (column, i) = self.find(i);
+        column.bytes(i)
+    }
+}
+
+/// A column as the values of an Arrow array, counted from its start.
+pub(super) struct Nested(pub(super) Box<dyn Column>);
+
+impl Values for Nested {
+    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        self.0.hash(hasher, row, hashes);
+    }
+
+    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
+        self.0.part(hasher, row)
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.0.has_nulls()
+    }
+
+    unsafe fn is_null(&self, row: usize) -> bool {
+        self.0.is_null(row)
+    }
+
+    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
+        self.0.bytes(row)
+    }
+}
