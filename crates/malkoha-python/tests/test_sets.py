@@ -178,7 +178,7 @@ def test_numbers_out_of_range_are_named_with_the_limit(ask, message, number):
     "ask",
     [
         lambda n: CuckooFilter(fpr=n),
-        lambda n: CuckooFilter(10, growth=n),
+        lambda n: CuckooFilter(10, growth=-n),
         lambda n: CuckooMap(fpr=n),
         lambda n: ExpiringCuckooFilter(60, fpr=n),
         lambda n: Deduplicator(near=n),
