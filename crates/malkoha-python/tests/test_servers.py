@@ -11,6 +11,7 @@ import pytest
 from malkoha import CuckooFilter, CuckooMap
 
 SERVERS = pathlib.Path(__file__).resolve().parents[2] / "malkoha-valkey/tests/servers.py"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
 KEYS = 20_000
 
 
@@ -61,6 +62,15 @@ def test_a_filter_of_the_server_and_one_of_the_command(client, command, tmp_path
     client.execute_command("CF.LOAD", "g", built.to_bytes())
     asked = ["twice", "later", "never", *[f"item {n}" for n in range(KEYS)]]
     assert client.execute_command("CF.MEXISTS", "g", *asked) == [1, 1, 0] + [1] * KEYS
+
+
+def test_processes_that_share_a_set(client):
+    """What is new to one of them is new to no other."""
+    spec = importlib.util.spec_from_file_location("shared_set", EXAMPLES / "shared_set.py")
+    shared_set = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(shared_set)
+    assert shared_set.new(client, ["/1", "/2", "/1"]) == ["/1", "/2"]
+    assert shared_set.new(client, ["/2", "/3"]) == ["/3"]
 
 
 def test_the_server_says_what_it_takes(client):

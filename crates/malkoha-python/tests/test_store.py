@@ -167,6 +167,8 @@ def test_text(tmp_path):
     with Store(tmp_path / "store", text=True) as store:
         store["ünïcode"] = b"caf\xc3\xa9"
         store.table("t")["k"] = "v"
+        pa, arrow = optional("pyarrow"), store.get_many(["ünïcode", "no"], arrow=True)
+        assert pa.array(arrow) == pa.array(["café", None], pa.large_string())
         assert dict(store) == {"ünïcode": "café"} and store.get_many(["ünïcode"]) == ["café"]
         assert store.snapshot().table("t")["k"] == "v"
         with pytest.raises(UnicodeEncodeError):
@@ -177,6 +179,7 @@ def test_text(tmp_path):
         for read in (
             lambda: store["bad"],
             lambda: store.get_many(["bad"]),
+            lambda: store.get_many(["bad"], arrow=True),
             lambda: list(store.items()),
             lambda: store.snapshot()["bad"],
         ):
@@ -200,6 +203,16 @@ def test_columns(store):
     assert store.get_many(np.array(["wren", "gull", "koel"])) == [b"2", None, b"1"]
     table = pa.table({"k": pa.chunked_array([["gull", "koel"], [None, "wren"]])})
     assert store.get_many(table["k"]) == [None, b"1", None, b"2"]
+    found = store.get_many(table, arrow=True)
+    for _ in range(2):
+        assert len(found) == 4 and pa.array(found).to_pylist() == [None, b"1", None, b"2"]
+    assert optional("polars").Series(found).to_list() == [None, b"1", None, b"2"]
+    assert pa.array(store.get_many(["koel"] * 9, arrow=True)).to_pylist() == [b"1"] * 9
+    assert len(pa.array(store.get_many([], arrow=True))) == 0
+    kept = pa.array(found)
+    del found
+    gc.collect()
+    assert kept[3].as_py() == b"2"
     assert store.contains_many(table).tolist() == [False, True, False, True]
     coded = pa.array(["koel", "gull"]).dictionary_encode()
     store.put_many(coded, pa.array([b"\x00", b""], pa.binary_view()), ttl=timedelta(hours=1))

@@ -16,8 +16,8 @@ pub(super) struct ArrowSchema {
     pub(super) n_children: i64,
     pub(super) children: *mut *mut Self,
     pub(super) dictionary: *mut Self,
-    release: Option<unsafe extern "C" fn(*mut Self)>,
-    private_data: *mut c_void,
+    pub(super) release: Option<unsafe extern "C" fn(*mut Self)>,
+    pub(super) private_data: *mut c_void,
 }
 
 #[repr(C)]
@@ -30,8 +30,8 @@ pub(super) struct ArrowArray {
     pub(super) buffers: *mut *const c_void,
     pub(super) children: *mut *mut Self,
     pub(super) dictionary: *mut Self,
-    release: Option<unsafe extern "C" fn(*mut Self)>,
-    private_data: *mut c_void,
+    pub(super) release: Option<unsafe extern "C" fn(*mut Self)>,
+    pub(super) private_data: *mut c_void,
 }
 
 #[repr(C)]
@@ -48,7 +48,13 @@ struct ArrowArrayStream {
 /// # Safety
 ///
 /// All zeros are a value of it, one that is released.
-pub(super) unsafe trait Released {
+pub(super) unsafe trait Released: Sized {
+    /// One that is released already: zeros, as the interface says.
+    fn zeros() -> Self {
+        // SAFETY: by the trait.
+        unsafe { std::mem::zeroed() }
+    }
+
     fn is_released(&self) -> bool;
 
     fn release(&mut self);
@@ -84,10 +90,8 @@ unsafe impl<T: Released> Send for Owned<T> {}
 unsafe impl<T: Released> Sync for Owned<T> {}
 
 impl<T: Released> Owned<T> {
-    /// A structure that is released already: zeros, as the interface says.
     fn released() -> Self {
-        // SAFETY: by the trait.
-        Self(Box::new(unsafe { std::mem::zeroed() }))
+        Self(Box::new(T::zeros()))
     }
 
     /// Takes the structure out of a capsule of this name, which is left released.

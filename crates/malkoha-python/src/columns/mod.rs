@@ -3,6 +3,7 @@
 mod arrow;
 mod binary;
 mod capsule;
+mod give;
 mod lists;
 mod nested;
 mod numpy;
@@ -21,6 +22,7 @@ use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyString};
 
 use crate::parts::Part;
 pub(crate) use binary::Binary;
+pub(crate) use give::{Values, give};
 use nested::{Chunks, Tuples};
 pub(crate) use texts::Texts;
 

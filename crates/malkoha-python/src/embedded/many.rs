@@ -1,22 +1,16 @@
 //! Operations on many keys at once.
 
+use std::sync::Arc;
+
 use malkoha_store::Batch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyCapsule, PyList};
 
-use super::object::time;
+use super::object::{Form, text, time};
 use super::table::PyTable;
 use crate::batch::Mask;
-use crate::columns::Binary;
-
-/// Values one after another.
-#[derive(Default)]
-struct Found {
-    bytes: Vec<u8>,
-    /// Where each ends, unless there is none.
-    ends: Vec<Option<usize>>,
-}
+use crate::columns::{Binary, Values, give};
 
 impl PyTable {
     /// Calls `each` detached, once for every key in order, with its value. Nulls have none.
@@ -42,34 +36,63 @@ impl PyTable {
     }
 }
 
+/// Values of keys, as an Arrow array of large binary, or of large text.
+#[pyclass(name = "Values", module = "malkoha", frozen)]
+pub(crate) struct PyValues {
+    values: Arc<Values>,
+    form: Form,
+}
+
+#[pymethods]
+impl PyValues {
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // The interface leaves it open whether another type is given.
+        drop(requested_schema);
+        give(py, &self.values, self.form.text)
+    }
+}
+
 #[pymethods]
 impl PyTable {
-    /// The values of many keys: a list with None for each key that has none. Sees all or nothing of
-    /// a batch.
+    /// The values of many keys: a list with None for each key that has none, or with `arrow=True`
+    /// an object that pyarrow, polars and others take as an Arrow array. Sees all or nothing of a
+    /// batch.
     ///
     /// Keys are an iterable of bytes or text, a numpy array of them, or anything that gives Arrow
     /// data. Nulls have no values.
-    fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    #[pyo3(signature = (keys, *, arrow=false))]
+    fn get_many<'py>(&self, keys: &Bound<'py, PyAny>, arrow: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let keys = Binary::new(keys)?;
         let rows = keys.rows()?;
-        let mut found = Found::default();
-        found.ends.reserve(rows.len());
-        self.look_up(py, &rows, |_, value| {
-            found.ends.push(value.map(|value| {
-                found.bytes.extend_from_slice(value);
-                found.bytes.len()
-            }));
-        })?;
-        let mut start = 0;
-        let object = |end: &Option<usize>| -> PyResult<Py<PyAny>> {
-            let Some(end) = *end else { return Ok(py.None()) };
-            let value = &found.bytes[start..end];
-            start = end;
-            self.form.object(py, value).map_err(|error| error.raise(py))
+        let mut found = Values::with_capacity(rows.len());
+        self.look_up(py, &rows, |_, value| found.push(value))?;
+        if arrow {
+            let form = self.form;
+            if form.text {
+                let mut values = found.iter().flatten();
+                values
+                    .try_for_each(|value| text(value).map(drop))
+                    .map_err(|error| error.raise(py))?;
+            }
+            let values = PyValues { values: Arc::new(found), form };
+            return Ok(Bound::new(py, values)?.into_any());
+        }
+        let object = |value: Option<&[u8]>| match value {
+            None => Ok(py.None()),
+            Some(value) => self.form.object(py, value).map_err(|error| error.raise(py)),
         };
-        let values: Vec<_> = found.ends.iter().map(object).collect::<PyResult<_>>()?;
-        PyList::new(py, values)
+        let objects: Vec<_> = found.iter().map(object).collect::<PyResult<_>>()?;
+        PyList::new(py, objects).map(Bound::into_any)
     }
 
     /// Which of many keys have a value: a numpy array of booleans. Takes the same keys as

@@ -20,6 +20,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<batch::PyBatch>()?;
     module.add_class::<snapshot::PySnapshot>()?;
     module.add_class::<entries::PyEntries>()?;
+    module.add_class::<many::PyValues>()?;
     module.add_function(wrap_pyfunction!(handle::forked, module)?)?;
     module.add_function(wrap_pyfunction!(handle::close_all, module)?)
 }

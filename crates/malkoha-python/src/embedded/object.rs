@@ -49,7 +49,7 @@ impl Form {
         bytes: &[u8],
     ) -> std::result::Result<Py<PyAny>, NoObject> {
         if self.text {
-            let text = str::from_utf8(bytes).map_err(|_| NoObject::NoText(bytes.to_vec()))?;
+            let text = text(bytes)?;
             return Ok(PyString::new(py, text).into_any().unbind());
         }
         if bytes.len() < LARGE {
@@ -64,6 +64,11 @@ impl Form {
             Err(error) => Err(NoObject::Failed(error)),
         }
     }
+}
+
+/// The bytes as text.
+pub(super) fn text(bytes: &[u8]) -> std::result::Result<&str, NoObject> {
+    str::from_utf8(bytes).map_err(|_| NoObject::NoText(bytes.to_vec()))
 }
 
 /// The reason why bytes became no object.
