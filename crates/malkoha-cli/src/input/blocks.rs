@@ -13,7 +13,7 @@ use memchr::memchr_iter;
 use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
-use crate::failure::pass_over;
+use crate::failure::{self, pass_over};
 use crate::output::stdout;
 use crate::records::{Form, Source};
 
@@ -87,6 +87,7 @@ pub(crate) struct Blocks {
     begun: Option<Arc<[u8]>>,
     numbered: bool,
     headed: bool,
+    has_keys: bool,
     /// The header of the file.
     header: Option<Arc<[u8]>>,
     wanted: Arc<AtomicUsize>,
@@ -111,6 +112,7 @@ impl Blocks {
             begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
             numbered: inputs.numbered,
             headed: inputs.headed,
+            has_keys: inputs.has_keys,
             header: None,
             wanted: Arc::clone(&inputs.wanted),
             offset: 0,
@@ -146,6 +148,9 @@ impl Blocks {
                     self.handed += 1;
                     block.file = self.opened - 1;
                     block.start = 0;
+                    if self.has_keys && self.offset == 0 {
+                        self.tell_format(&block.bytes[..block.filled]);
+                    }
                     if self.headed && self.offset == 0 {
                         let header = block.behead(self.form);
                         self.line = self.form.lines_of(&header);
@@ -164,6 +169,18 @@ impl Blocks {
                 Ok(false) => {}
                 Err(error) => self.fail(error)?,
             }
+        }
+    }
+
+    /// Lines of such a file equal nothing that a user means.
+    fn tell_format(&self, bytes: &[u8]) {
+        let path = self.source.as_ref().map(|(path, _)| path.as_path());
+        if let (Some((option, format)), Some(path)) = (self.form.seems(bytes), path) {
+            failure::tell(&format!(
+                "malkoha: {} seems to be {format}, and is compared line by line: {option} compares \
+                 the names of its records",
+                name(path)
+            ));
         }
     }
 

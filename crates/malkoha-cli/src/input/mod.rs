@@ -41,7 +41,7 @@ impl Side {
         let keys = keys.naming(names, of_lists, strict);
         let headed = keys.are_named();
         let numbered = inputs.numbered || !keys.are_lines();
-        let inputs = Inputs { form: keys.form(), headed, numbered, ..inputs };
+        let inputs = Inputs { form: keys.form(), headed, numbered, has_keys: true, ..inputs };
         Self { inputs, keys }
     }
 
@@ -72,6 +72,8 @@ pub(crate) struct Inputs {
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
     headed: bool,
+    /// Whether options select what is compared.
+    has_keys: bool,
     /// Files before this one need not be read further.
     wanted: Arc<AtomicUsize>,
 }
@@ -95,6 +97,7 @@ impl Inputs {
             begun: None,
             numbered: false,
             headed: false,
+            has_keys: false,
             wanted: Arc::default(),
         }
     }

@@ -107,6 +107,23 @@ impl Form {
         }
     }
 
+    /// The option and the name of the format that `bytes` seem to have, the beginning of a file
+    /// whose lines are taken for records.
+    pub(crate) fn seems(self, bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+        if !self.is_line() {
+            return None;
+        }
+        let mut lines = bytes.split(|&byte| byte == self.separator);
+        let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
+        let is_sequence = second.len() >= 10
+            && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
+        match (first.first()?, third.first()) {
+            (b'@', Some(b'+')) if second.len() == fourth.len() => Some(("--fastq", "FASTQ")),
+            (b'>', _) if is_sequence => Some(("--fasta", "FASTA")),
+            _ => None,
+        }
+    }
+
     /// The first record of `bytes`, which may be followed by others, without its terminator.
     pub(crate) fn first(self, bytes: &[u8]) -> &[u8] {
         match self.end(bytes, true) {

@@ -162,3 +162,23 @@ fn two_uses_of_one_stream() {
     dir.run("build -o - --json a")
         .complains("--json and the filter cannot both go to standard output: name an output file");
 }
+
+/// Whole lines of such files equal nothing in a list of names, which the user has to be told.
+#[test]
+fn reads_that_are_compared_line_by_line() {
+    let told = |option: &str, format: &str| {
+        format!(
+            "malkoha: 'reads' seems to be {format}, and is compared line by line: {option} compares \
+             the names of its records\n"
+        )
+    };
+    let dir = Dir::with("reads", "@r1 x\nACGT\n+\nIIII\n@r2\nAC\n+\nII\n").and("names", "r2\nr1\n");
+    let run = dir.run("screen -k 1 -t blank -f names reads");
+    assert_eq!((run.stderr, run.code), (told("--fastq", "FASTQ"), Some(1)));
+    dir.run("screen --fastq -c -f names reads").prints("2\n");
+    dir.write("reads", ">r1 x\nACGTACGTACGT\n>r2\nACGTTGCAACGTAAA\n");
+    let run = dir.run("screen -k 1 -t blank -f names reads");
+    assert_eq!((run.stderr, run.code), (told("--fasta", "FASTA"), Some(1)));
+    dir.write("reads", "@someone\n> quoted\n+1\nI agree with it\n");
+    dir.run("screen -f names reads").finds_nothing();
+}
