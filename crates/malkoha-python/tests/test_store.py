@@ -445,13 +445,30 @@ def write_batches(path, durability):
             print(number, flush=True)
 
 
+def start_writing(path, durability):
+    code = "import sys, test_store; test_store.write_batches(sys.argv[1], eval(sys.argv[2]))"
+    command = [sys.executable, "-c", code, path, repr(durability)]
+    return subprocess.Popen(command, cwd=os.path.dirname(__file__), stdout=subprocess.PIPE)
+
+
+def test_readers_while_another_process_writes(tmp_path):
+    """Each sees whole batches, and what was told before it opened."""
+    process = start_writing(tmp_path / "store", 0.2)
+    for _ in range(20):
+        told = int(process.stdout.readline())
+        with Store(tmp_path / "store", read_only=True) as store:
+            values = {store[f"k{i}"] for i in range(10)}
+            assert len(values) == 1 and int(values.pop()) >= told
+            assert len({store.get(f"l{i}") for i in range(10)}) == 1
+    process.kill()
+    process.communicate()
+
+
 @pytest.mark.parametrize("durability", [0.2, "always"])
 def test_killed_writers(tmp_path, durability):
     """Batches are whole, and none is lost that was told."""
-    code = "import sys, test_store; test_store.write_batches(sys.argv[1], eval(sys.argv[2]))"
-    command = [sys.executable, "-c", code, tmp_path / "store", repr(durability)]
     for number in range(5):
-        process = subprocess.Popen(command, cwd=os.path.dirname(__file__), stdout=subprocess.PIPE)
+        process = start_writing(tmp_path / "store", durability)
         for _ in range(20 * number + 1):
             told = process.stdout.readline()
         process.send_signal(signal.SIGKILL)

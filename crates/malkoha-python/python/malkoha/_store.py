@@ -12,7 +12,8 @@ from . import _malkoha
 CHUNK = 1024
 _MISSING = object()
 
-os.register_at_fork(after_in_child=_malkoha._forked)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_malkoha._forked)
 atexit.register(_malkoha._close_all)
 
 

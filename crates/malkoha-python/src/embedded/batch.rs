@@ -51,6 +51,7 @@ impl PyBatch {
         }
         let name = table.map_or(Some(&self.table), |table| table.name.as_ref());
         let name = name.map_or("", String::as_str);
+        self.handle.process.check()?;
         let mut guard = self.writes.lock_py_attached(py);
         let writes = &mut *guard;
         if writes.table != name {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -50,7 +50,11 @@ impl Form {
     ) -> std::result::Result<Py<PyAny>, NoObject> {
         if self.text {
             let text = text(bytes)?;
-            return Ok(PyString::new(py, text).into_any().unbind());
+            if text.len() < LARGE {
+                return Ok(PyString::new(py, text).into_any().unbind());
+            }
+            let made = PyString::from_bytes(py, bytes).map_err(NoObject::Failed)?;
+            return Ok(made.into_any().unbind());
         }
         if bytes.len() < LARGE {
             return Ok(PyBytes::new(py, bytes).into_any().unbind());
@@ -59,10 +63,8 @@ impl Form {
             memory.copy_from_slice(bytes);
             Ok(())
         };
-        match PyBytes::new_with(py, bytes.len(), copy) {
-            Ok(made) => Ok(made.into_any().unbind()),
-            Err(error) => Err(NoObject::Failed(error)),
-        }
+        let made = PyBytes::new_with(py, bytes.len(), copy).map_err(NoObject::Failed)?;
+        Ok(made.into_any().unbind())
     }
 }
 
@@ -83,21 +85,12 @@ impl NoObject {
             Self::NoText(bytes) => bytes,
             Self::Failed(error) => return error,
         };
-        let error = match str::from_utf8(&bytes) {
-            Err(error) => PyUnicodeDecodeError::new_utf8(py, &bytes, error),
-            Ok(_) => return PyValueError::new_err("the bytes are no text"),
+        // Decodes them again, for the exception that says where they are wrong.
+        let Err(error) = PyString::from_bytes(py, &bytes) else {
+            return PyValueError::new_err("the bytes are no text");
         };
-        error.map_or_else(
-            |error| error,
-            |error| {
-                let error = PyErr::from_value(error.into_any());
-                let note = "the store has bytes that are no UTF-8 text: open it without text=True";
-                match error.add_note(py, note) {
-                    Ok(()) => error,
-                    Err(other) => other,
-                }
-            },
-        )
+        let note = "the store has bytes that are no UTF-8 text: open it without text=True";
+        error.add_note(py, note).err().unwrap_or(error)
     }
 }
 
