@@ -100,7 +100,11 @@ def test_ray(rows, wanted, texts, tmp_path):
         read = cluster.deduplicate(data.read_parquet(str(tmp_path)), "url").to_pandas()
         some = data.from_pandas([texts[0][i : i + 500] for i in range(0, 4000, 500)])
         some = some.map_batches(lambda batch: batch, batch_size=100)
-        assert cluster.deduplicate_text(some, "text").to_pandas()["n"].tolist() == texts[1]
+        for actors in (1, 3):
+            kept = cluster.deduplicate_text(some, "text", actors=actors).to_pandas()
+            assert kept["n"].tolist() == texts[1], actors
+        with pytest.raises(Exception, match="give at most that many actors, not 99"):
+            cluster.deduplicate_text(some, "text", actors=99).to_pandas()
     finally:
         ray.shutdown()
     check(rows, wanted, seen, pruned, distinct)

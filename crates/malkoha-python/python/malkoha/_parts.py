@@ -54,6 +54,36 @@ def signed(texts, options):
     return Deduplicator(**options).band_keys(texts, threads=1)
 
 
+def follows(number, wanted):
+    """The number of the next block; an error if this one is not the wanted one."""
+    if number != wanted:
+        raise RuntimeError(f"block {number} came before block {wanted}")
+    return number + 1
+
+
+def shared(keys):
+    """The rows of a part's band keys that share one with another row, and the numbers of the keys
+    that they share: -1 for the others."""
+    _, number, count = np.unique(keys, return_inverse=True, return_counts=True)
+    number = number.reshape(keys.shape)
+    number[count[number] == 1] = -1
+    rows = np.flatnonzero((number >= 0).any(axis=1))
+    return rows, number[rows]
+
+
+def settled(found, shared):
+    """Whether each row of a part stays: `found` says whether its keys are those of a row before the
+    part, `shared` which keys its rows share."""
+    keep, taken = ~found, set()
+    for row, numbers in zip(*(column.tolist() for column in shared)):
+        if keep[row]:
+            numbers = {number for number in numbers if number >= 0}
+            keep[row] = taken.isdisjoint(numbers)
+            if keep[row]:
+                taken |= numbers
+    return keep
+
+
 def check(lengths, before=0):
     """A number that another order of a part's texts, which have these lengths, is unlikely to have.
     `before` is that of the texts before them."""

@@ -5,6 +5,7 @@
 For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
 
+import numpy as np
 import pyarrow as pa
 import ray
 from pandas.util import hash_pandas_object
@@ -53,11 +54,16 @@ def deduplicate(data: Dataset, on: str | list[str], **options) -> Dataset:
     return side(True).union(_once(side(False), on, groups))
 
 
-def deduplicate_text(data: Dataset, on: str, near: float = 0.8, **options) -> Dataset:
+def deduplicate_text(
+    data: Dataset, on: str, near: float = 0.8, *, actors: int = 1, **options
+) -> Dataset:
     """The rows whose text in column `on`, which holds no nulls, is not similar to that of a row
     before them that stays. The same ones as of one machine: the order is that of the blocks, and of
     the rows in them. Workers compute keys of their texts; one actor decides by them, now. The data is
-    read once and put into the object store."""
+    read once and put into the object store.
+
+    Several `actors` divide the bands among them: each holds and compares the keys of its own. The
+    same rows stay but for false positives, which are other ones, at the same rate."""
     options = {"near": near, **options}
     order, data.context.execution_options.preserve_order = (
         data.context.execution_options.preserve_order,
@@ -67,14 +73,31 @@ def deduplicate_text(data: Dataset, on: str, near: float = 0.8, **options) -> Da
         blocks = data.to_arrow_refs()
     finally:
         data.context.execution_options.preserve_order = order
-    decider = _Decider.remote(options)
-    masks = [decider.keep.remote(i, _signed.remote(block, on, options)) for i, block in enumerate(blocks)]
+    if actors == 1:
+        decider = _Decider.remote(options)
+        signed = [(_signed.remote(block, on, options),) for block in blocks]
+    else:
+        decider = _Arbiter.remote([_Holder.remote(options) for _ in range(actors)])
+        spread = _spread.options(num_returns=1 + actors)
+        signed = [spread.remote(block, on, options, actors) for block in blocks]
+        # In a list, they stay where they are until a holder asks for its own.
+        signed = [(shared, bands) for shared, *bands in signed]
+    masks = [decider.keep.remote(i, *keys) for i, keys in enumerate(signed)]
     return ray.data.from_arrow_refs([_kept.remote(*one) for one in zip(blocks, masks)])
 
 
 @ray.remote
 def _signed(block, on, options):
     return _parts.signed(block[on], options)
+
+
+@ray.remote
+def _spread(block, on, options, actors):
+    keys = _parts.signed(block[on], options)
+    if not 1 <= actors <= keys.shape[1]:
+        raise ValueError(f"there are {keys.shape[1]} bands: give at most that many actors, not {actors}")
+    bands = [keys[:, actor::actors].copy() for actor in range(actors)]
+    return _parts.shared(keys), *((part, keys.shape[1]) for part in bands)
 
 
 @ray.remote
@@ -88,10 +111,44 @@ class _Decider:
         self.seen, self.next = Deduplicator(**options), 0
 
     def keep(self, number, keys):
-        if number != self.next:
-            raise RuntimeError(f"block {number} came before block {self.next}")
-        self.next += 1
+        self.next = _parts.follows(number, self.next)
         return self.seen.keep_keys(keys)
+
+
+@ray.remote
+class _Arbiter:
+    """Decides by what the holders of bands find."""
+
+    def __init__(self, holders):
+        self.holders, self.next, self.added = holders, 0, []
+
+    def keep(self, number, shared, bands):
+        self.next = _parts.follows(number, self.next)
+        found = [holder.find.remote(keys) for holder, keys in zip(self.holders, bands)]
+        ray.get(self.added)
+        keep = _parts.settled(np.logical_or.reduce(ray.get(found)), shared)
+        mask = ray.put(keep)
+        # A holder does this before it looks for the keys of the next block.
+        self.added = [holder.add.remote(keys, mask) for holder, keys in zip(self.holders, bands)]
+        return keep
+
+
+@ray.remote
+class _Holder:
+    """The keys of some bands."""
+
+    def __init__(self, options):
+        self.rate = options.get("rate", 1e-4)
+        self.hash, self.seen = {name: options[name] for name in ("seed", "key") if name in options}, None
+
+    def find(self, signed):
+        keys, bands = signed
+        if self.seen is None:
+            self.seen = CuckooFilter(fpr=self.rate / bands, **self.hash)
+        return self.seen.contains_many(keys.ravel()).reshape(keys.shape).any(axis=1)
+
+    def add(self, signed, mask):
+        self.seen.add_unique_many(signed[0][mask].ravel())
 
 
 def _once(data, on, groups):
