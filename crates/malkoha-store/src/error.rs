@@ -91,6 +91,9 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
+    /// Keys are kept in order, or not, other than the call says.
+    #[error("{0}: open it as it is, or change that ('set_ordered', or 'malkoha store order')")]
+    Order(String),
     /// A sync failed earlier, or a thread of the store panicked. Writes since the last successful
     /// sync may be lost, and the system may not report it again. Only opening the store again finds
     /// out.

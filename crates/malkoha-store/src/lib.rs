@@ -32,7 +32,8 @@
 //!
 //! # Limits
 //!
-//! * It is not ordered. Finding a prefix or a range of keys reads the whole log.
+//! * Finding a prefix or a range of keys reads the whole log, unless the keys are [kept in
+//!   order](Options::ordered).
 //! * The index must fit in memory, at 7 bytes per key. A log has at most 8 TiB.
 //! * It has no transactions beyond atomic batches.
 //! * It is made for Linux. It also compiles for macOS, FreeBSD and Windows; the page
@@ -63,6 +64,6 @@ pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Compression, Durability, Options};
 pub use recovery::{Cut, Recovery};
 pub use store::{
-    Batch, Entry, LostKey, Metrics, Repair, Snapshot, Stats, Store, Swap, Table, TableSnapshot,
-    Verification,
+    Batch, Entries, Entry, LostKey, Metrics, Repair, Snapshot, Stats, Store, Swap, Table,
+    TableSnapshot, Verification,
 };

@@ -33,7 +33,7 @@ pub enum Compression {
     Lz4,
 }
 
-/// Options for opening a store. The store keeps only the seed.
+/// Options for opening a store. The store keeps only the seed, and whether keys are in order.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Options {
@@ -47,6 +47,7 @@ pub struct Options {
     pub(crate) compression: Compression,
     pub(crate) create: bool,
     pub(crate) seed: Option<u64>,
+    pub(crate) ordered: Option<bool>,
 }
 
 impl Default for Options {
@@ -62,6 +63,7 @@ impl Default for Options {
             compression: Compression::None,
             create: true,
             seed: None,
+            ordered: None,
         }
     }
 }
@@ -137,6 +139,19 @@ impl Options {
     /// Sets the seed of the hash of a new store, which is XXH3-64. The default is random.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Sets whether the keys of the store itself are kept in order, so that iteration,
+    /// [`prefix`](crate::Snapshot::prefix) and [`range`](crate::Snapshot::range) of a snapshot read
+    /// only what they return. A new store is without order by default, and an existing one is as it
+    /// was made: opening it with the other choice is an error.
+    /// [`ordered_table`](crate::Store::ordered_table) is the same for a table.
+    ///
+    /// Order takes 4 bytes of memory and on the device per record. Puts do nothing for it: the
+    /// thread that compacts sorts full files, and so does closing.
+    pub fn ordered(mut self, ordered: bool) -> Self {
+        self.ordered = Some(ordered);
         self
     }
 

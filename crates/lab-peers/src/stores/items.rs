@@ -1,11 +1,25 @@
 //! Records, made from their numbers.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// Bytes of a key and of a value.
 pub(crate) const KEY: usize = 16;
 pub(crate) const VALUE: usize = 100;
 
 pub(crate) type Key = [u8; KEY];
 pub(crate) type Value = [u8; VALUE];
+
+/// Keys with the same first [`PREFIX`] bytes, if keys are grouped.
+pub(crate) const GROUP: u64 = 256;
+pub(crate) const PREFIX: usize = 8;
+
+/// The number of groups, or 0.
+static GROUPS: AtomicU64 = AtomicU64::new(0);
+
+/// From now on, numbers that are equal modulo this have keys with the same first bytes.
+pub(crate) fn group(groups: u64) {
+    GROUPS.store(groups, Ordering::Relaxed);
+}
 
 /// The finalizer of SplitMix64.
 fn mixed(n: u64) -> u64 {
@@ -25,6 +39,9 @@ fn fill(bytes: &mut [u8], seed: u64) {
 pub(crate) fn key(n: u64) -> Key {
     let mut key = [0; KEY];
     fill(&mut key, n);
+    if let Some(group) = n.checked_rem(GROUPS.load(Ordering::Relaxed)) {
+        fill(&mut key[..PREFIX], group);
+    }
     key
 }
 

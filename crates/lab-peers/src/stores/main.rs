@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::Parser;
 use lab::args::{OutputArgs, chosen, parse_count};
 
-use items::{KEY, VALUE};
+use items::{GROUP, KEY, VALUE};
 use work::Work;
 
 /// Load, query and empty our store and those of other crates.
@@ -29,6 +29,9 @@ struct Cli {
     /// Lookups of each kind, store and round
     #[arg(long, default_value = "100k", value_parser = parse_count)]
     lookups: u64,
+    /// Scans of 256 keys with the same prefix, of each store and round; none without this
+    #[arg(long, default_value = "0", value_parser = parse_count)]
+    scans: u64,
     /// Rounds of lookups
     #[arg(long, default_value_t = 3)]
     runs: u64,
@@ -65,6 +68,9 @@ fn main() -> Result<()> {
     let directory = tempfile::Builder::new().prefix("store-peers-").tempdir_in(&cli.dir)?;
     let kinds = chosen(rivals::all(usize::try_from(cli.cache)?), &cli.only, |kind| kind.name)?;
     let title = format!("{} records, keys of {KEY} bytes, values of {VALUE}; medians", cli.keys);
+    if cli.scans > 0 {
+        items::group(cli.keys / GROUP);
+    }
     let mut work = Work::new(&cli, directory.path());
     for kind in &kinds {
         work.put_synced(kind)?;
@@ -72,6 +78,7 @@ fn main() -> Result<()> {
     }
     let peers = kinds.iter().map(|kind| work.load(kind)).collect::<Result<Vec<_>>>()?;
     work.look_up(&kinds, &peers)?;
+    work.scan(&kinds, &peers)?;
     for (kind, peer) in kinds.iter().zip(peers) {
         drop(peer);
         work.reopen(kind)?;

@@ -12,12 +12,21 @@ use crate::peer::{Level, Peer};
 pub(crate) struct Ours(Store);
 
 pub(crate) fn open(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn Peer>> {
+    open_with(path, level, false)
+}
+
+pub(crate) fn open_ordered(path: &Path, level: Level, _cache: usize) -> Result<Box<dyn Peer>> {
+    open_with(path, level, true)
+}
+
+fn open_with(path: &Path, level: Level, ordered: bool) -> Result<Box<dyn Peer>> {
     let durability = match level {
         Level::Durable => Durability::Always,
         Level::Relaxed | Level::Busy => Durability::System,
     };
     // Half of the keys are deleted, and the space is measured before compaction and after.
     let options = Options::new().durability(durability).background(level == Level::Busy);
+    let options = options.ordered(ordered);
     Ok(Box::new(Ours(Store::open(path, &options)?)))
 }
 
@@ -49,6 +58,18 @@ impl Peer for Ours {
         Ok(Some(found))
     }
 
+    fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
+        if !self.0.main().is_ordered() {
+            return Ok(None);
+        }
+        let (snapshot, mut found) = (self.0.snapshot(), 0);
+        for entry in snapshot.prefix(prefix)? {
+            black_box(entry?.value[0]);
+            found += 1;
+        }
+        Ok(Some(found))
+    }
+
     fn delete(&self, keys: &[Key]) -> Result<()> {
         let mut batch = Batch::new();
         for key in keys {
@@ -63,6 +84,7 @@ impl Peer for Ours {
     }
 
     fn index_bytes(&self) -> Option<u64> {
-        Some(self.0.stats().index_bytes)
+        let stats = self.0.stats();
+        Some(stats.index_bytes + stats.order_bytes)
     }
 }

@@ -20,13 +20,18 @@ pub(crate) trait Peer: Sync {
         Ok(None)
     }
 
+    /// Reads all keys with a prefix in order; how many there are, if the store can do so.
+    fn scan(&self, _prefix: &[u8]) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Removes the keys in one transaction.
     fn delete(&self, keys: &[Key]) -> Result<()>;
 
     /// Gives space back; answers whether the store can do so while it is open.
     fn compact(&mut self) -> Result<bool>;
 
-    /// Bytes of the index in memory, where the store tells.
+    /// Bytes of the index in memory, and of what keeps keys in order, where the store tells.
     fn index_bytes(&self) -> Option<u64> {
         None
     }

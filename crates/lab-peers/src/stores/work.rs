@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use crate::Cli;
-use crate::items::{KEY, Key, VALUE, key, random_keys};
+use crate::items::{GROUP, KEY, Key, PREFIX, VALUE, key, random, random_keys};
 use crate::output::{Output, Stopwatch};
 use crate::peer::{Kind, Level, Peer};
 
@@ -131,6 +131,39 @@ impl<'a> Work<'a> {
                     for way in WAYS {
                         self.look_up_in(kind, &**peer, way, (name, &keys), expected)?;
                     }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All stores in turns scan for keys with the same prefix, and then put one before each scan.
+    pub(crate) fn scan(&mut self, kinds: &[Kind], peers: &[Box<dyn Peer>]) -> Result<()> {
+        let groups = self.keys / GROUP;
+        for run in (0..self.cli.runs).filter(|_| self.cli.scans > 0) {
+            for (kind, peer) in kinds.iter().zip(peers) {
+                for (measure, puts) in [("scan of 256", false), ("put, then scan of 256", true)] {
+                    let watch = Stopwatch::of_process();
+                    for i in 0..self.cli.scans {
+                        let n = random(groups, i, FIRST + run);
+                        if puts {
+                            peer.put(&[random(self.keys, i, FIRST - 1 - run)], false)?;
+                        }
+                        let Some(found) = peer.scan(&key(n)[..PREFIX])? else { break };
+                        let (name, expected) = (
+                            kind.name,
+                            self.keys.div_ceil(groups)
+                                - u64::from(n >= self.keys % groups && self.keys % groups > 0),
+                        );
+                        ensure!(found == expected, "{name} found {found} of {expected} keys");
+                        if i + 1 == self.cli.scans {
+                            self.output.add_rates(name, measure, i + 1, &watch);
+                        }
+                    }
+                }
+                if let Some(bytes) = peer.index_bytes() {
+                    let bytes = ratio(bytes, self.keys);
+                    self.output.add(kind.name, "index after scans", "bytes a key", bytes);
                 }
             }
         }

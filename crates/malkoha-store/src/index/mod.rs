@@ -187,6 +187,11 @@ impl IndexSnapshot {
         Candidates::of(&self.parts[part], hash)
     }
 
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let (part, hash) = place(hash);
+        self.parts[part].prefetch_hash(hash);
+    }
+
     /// Whether the record at this location was the present one of its key.
     pub(crate) fn has(&self, hash: u64, location: u64) -> bool {
         let (part, hash) = place(hash);

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::checksum::checksum;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::key::Key;
+use super::order::Order;
 use super::record::{HEAD, Head, Record, plain_value_bytes};
 use super::usage::Usage;
 use super::{MAX_NUMBER, UNIT, to_usize};
@@ -24,7 +25,7 @@ pub(super) const PAGE: u64 = 4096;
 /// Records from this size on are worth some system calls.
 const LONG: u64 = 16 * PAGE;
 /// Cache lines of a record that are prefetched: those of about a hundred bytes.
-pub(super) const LINES: usize = 3;
+pub(crate) const LINES: usize = 3;
 
 pub(crate) fn file_name(id: u64) -> String {
     format!("{id:012}{EXTENSION}")
@@ -54,6 +55,7 @@ pub(crate) struct LogFile {
     readahead: Readahead,
     /// Whether rewriting it failed because something could not be read.
     unreadable: AtomicBool,
+    pub(super) order: Order,
 }
 
 impl LogFile {
@@ -72,6 +74,7 @@ impl LogFile {
             usage: Usage::default(),
             readahead: Readahead::default(),
             unreadable: AtomicBool::new(false),
+            order: Order::default(),
         })
     }
 
@@ -219,6 +222,13 @@ impl LogFile {
         let head = self.head(offset)?;
         let bytes = self.view.get(offset, to_usize(head.shape.bytes()))?;
         head.key(&bytes).map(|key| (key.table, key.name.to_vec()))
+    }
+
+    /// The name of the key of a record that was whole before. The record may be damaged since.
+    #[inline(always)]
+    pub(crate) fn name_at(&self, offset: u64) -> Option<Cow<'_, [u8]>> {
+        let name = self.head(offset)?.shape.name();
+        self.view.get(offset + name.start as u64, name.len())
     }
 
     /// Bytes at an offset, as many as the file has.

@@ -98,7 +98,7 @@ impl Shape {
 
     /// Where the name of the key lies in the record.
     #[inline(always)]
-    fn name(self) -> Range<usize> {
+    pub(super) fn name(self) -> Range<usize> {
         let begin = HEAD + self.prefix + self.table;
         begin..begin + self.key
     }

@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, PARTS};
 use crate::log::{
-    FileHeader, FileTable, HEADER_BYTES, LogFile, UNIT, file_name, parse_name, random_seed,
+    FileHeader, FileTable, HEADER_BYTES, LogFile, UNIT, file_name, parse_name, parse_run_name,
+    random_seed,
 };
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
 use crate::storage::Storage;
@@ -35,6 +36,8 @@ pub(crate) struct Recovered {
     pub(crate) skipped: Vec<Error>,
     /// Unused files: left by a compaction, or behind the end of the log.
     pub(crate) useless: Vec<String>,
+    /// Numbers of the log files for which there is a file of sorted records.
+    pub(crate) sorted: Vec<u64>,
     /// Whether the checkpoint is complete.
     pub(crate) checkpointed: bool,
     pub(crate) recovery: Recovery,
@@ -141,6 +144,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         seed,
         skipped,
         useless,
+        sorted: names.iter().filter_map(|name| parse_run_name(name)).collect(),
         checkpointed,
         recovery,
     }))

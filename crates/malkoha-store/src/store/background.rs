@@ -149,7 +149,8 @@ impl Inner {
             // If compaction fails each time, writes must not wait, whatever it changed.
             self.space.set_vain(if compacted.is_ok() { seen } else { self.space.changes() });
         }
-        compacted.and(checkpoint).and(renewed)
+        let sorted = self.save_order(&maintained, false, |_, _| !makes_way());
+        compacted.and(checkpoint).and(renewed).and(sorted)
     }
 
     /// Wakes the thread that compacts.

@@ -24,6 +24,8 @@ pub struct Stats {
     pub reserved_bytes: u64,
     /// The index, in memory.
     pub index_bytes: u64,
+    /// Sorted records, in memory, where keys are kept in order.
+    pub order_bytes: u64,
 }
 
 /// Sizes of a store, and counts since it was opened. Reads are not counted: a counter that threads
@@ -96,6 +98,7 @@ impl Store {
             stats.log_bytes += file.end();
             stats.dead_bytes += file.dead();
             stats.tombstone_bytes += file.tombstones();
+            stats.order_bytes += file.order_bytes();
             let is_last = Some(file.id()) == last;
             stats.reserved_bytes += if is_last { file.capacity() } else { file.least() };
         }
@@ -139,6 +142,7 @@ impl Stats {
             ("tombstone_bytes", "Bytes of tombstones.", self.tombstone_bytes),
             ("reserved_bytes", "Bytes that log files take on the device.", self.reserved_bytes),
             ("index_bytes", "Bytes of the index in memory.", self.index_bytes),
+            ("order_bytes", "Bytes of sorted records in memory.", self.order_bytes),
         ] {
             sample(&mut text, (name, help, "gauge"), store, value);
         }

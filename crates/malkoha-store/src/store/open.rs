@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::tables::Tables;
+use super::tables::{Tables, order_of};
 use super::{Background, Inner, Maintained, Space, Store};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{FileTable, Reserve, Writer, parse_name, random_seed};
+use crate::log::{FileTable, Reserve, Writer, parse_name, random_seed, run_name};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -91,8 +91,17 @@ impl Store {
             None => return Err(Error::NoStore(".".to_owned())),
         };
         let tables = Tables::read(&recovered)?;
+        let is_empty = recovered.index.len() == 0;
+        let has_order = tables.is_ordered(0);
+        let wanted = options.ordered.unwrap_or(has_order);
+        if wanted != has_order && !is_empty {
+            return Err(Error::Order(order_of("", has_order)));
+        }
         let inner = Arc::new(writable(storage, lock, options, recovered, tables)?);
         inner.end_interrupted()?;
+        let mut store = Self { inner, background: None };
+        store.set_ordered(0, wanted)?;
+        let inner = &store.inner;
         if is_new {
             // Readers find an empty store before the first write. A full device refuses writes.
             match inner.checkpoint(&mut inner.maintenance()) {
@@ -100,8 +109,8 @@ impl Store {
                 done => done?,
             }
         }
-        let background = options.background.then(|| Background::start(&inner)).transpose()?;
-        Ok(Self { inner, background })
+        store.background = options.background.then(|| Background::start(inner)).transpose()?;
+        Ok(store)
     }
 
     /// The remains of a crash, and the damage, that opening found.
@@ -151,7 +160,7 @@ impl Store {
         let log = self.inner.files.load().bytes();
         writer.lock().keep_spare(log);
         maintained.closed = true;
-        Ok(())
+        self.inner.save_order(&maintained, true, |_, _| true)
     }
 }
 
@@ -223,6 +232,7 @@ fn empty(options: &Options) -> Result<Recovered> {
         skipped: Vec::new(),
         useless: Vec::new(),
         checkpointed: false,
+        sorted: Vec::new(),
         recovery: Recovery::default(),
     })
 }
@@ -259,6 +269,15 @@ pub(super) fn writable(
         file.make_durable(&*storage)?;
         if tail.as_ref().is_none_or(|tail| tail.id() != file.id()) {
             file.close();
+        }
+    }
+    for &id in &recovered.sorted {
+        let file = table.files().iter().find(|file| file.id() == id);
+        let is_tail = tail.as_ref().is_some_and(|tail| tail.id() == id);
+        match file.filter(|file| !is_tail || file.has_sorted(&*storage)) {
+            Some(file) => file.set_sorted_saved(),
+            // Of another file with this number, or of records behind the end.
+            None => storage.remove(&run_name(id)).map_err(Error::io("remove", run_name(id)))?,
         }
     }
     tail.into_iter().for_each(|tail| writer.set_tail(tail));

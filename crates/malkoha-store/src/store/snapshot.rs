@@ -7,11 +7,12 @@ use std::sync::Arc;
 use malkoha::KeyHasher;
 
 use super::tables::Tables;
-use super::{Store, now};
+use super::{Entries, Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, Key, Kind, LogFile};
+use crate::log::{FileTable, Key, Kind, LogFile, Record};
+use crate::storage::Storage;
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
@@ -20,6 +21,7 @@ pub struct Snapshot {
     index: IndexSnapshot,
     hasher: KeyHasher,
     pub(super) tables: Arc<Tables>,
+    pub(super) storage: Arc<dyn Storage>,
     /// Ends of the files.
     ends: Vec<u64>,
     time: u64,
@@ -48,6 +50,7 @@ impl Store {
             index: self.inner.index.snapshot(),
             hasher: self.inner.hasher,
             tables: self.inner.tables.load_full(),
+            storage: Arc::clone(&self.inner.storage),
             time: now(),
         };
         drop(writer);
@@ -89,17 +92,20 @@ impl Snapshot {
         self.len() == 0
     }
 
-    /// All keys of the store itself with their values, in the order of the log: sequential reads,
-    /// and one lookup in the index for each record. Each damaged or unreadable place is one error,
-    /// and reading continues behind it.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'_>>> {
+    /// All keys of the store itself with their values: by key if they are [kept in
+    /// order](crate::Options::ordered), otherwise in the order of the log, by sequential reads with
+    /// one lookup in the index for each record. Each damaged or unreadable place is one error, and
+    /// reading continues behind it.
+    pub fn iter(&self) -> Entries<'_> {
         self.main().iter()
     }
 
-    /// The keys that begin with these bytes, with their values, sorted by key.
+    /// The keys that begin with these bytes, with their values, sorted by key. Uncompressed values
+    /// are not copied.
     ///
-    /// The log is in no order, so this reads all of it, as [`iter`](Self::iter) does, at some GB/s
-    /// in memory. It takes 40 bytes of memory per key found. Uncompressed values are not copied.
+    /// If the keys are [kept in order](crate::Options::ordered), this reads what it returns as the
+    /// iterator advances. Otherwise it first reads the whole log, as [`iter`](Self::iter) does, at
+    /// some GB/s in memory, and takes 40 bytes of memory per key found.
     ///
     /// ```
     /// # use malkoha_store::{Options, Store};
@@ -109,15 +115,18 @@ impl Snapshot {
     ///     store.put(name.as_bytes(), b"")?;
     /// }
     /// let snapshot = store.snapshot();
-    /// let found = snapshot.prefix(b"malkoha/")?;
-    /// assert!(found.iter().map(|entry| &*entry.key).eq([&b"malkoha/black"[..], b"malkoha/red"]));
+    /// let mut found = Vec::new();
+    /// for entry in snapshot.prefix(b"malkoha/")? {
+    ///     found.push(entry?.key);
+    /// }
+    /// assert_eq!(found, [&b"malkoha/black"[..], b"malkoha/red"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
     /// If a record is damaged or cannot be read.
-    pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'_>>> {
+    pub fn prefix(&self, prefix: &[u8]) -> Result<Entries<'_>> {
         self.main().prefix(prefix)
     }
 
@@ -127,12 +136,27 @@ impl Snapshot {
     /// # Errors
     ///
     /// If a record is damaged or cannot be read.
-    pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Vec<Entry<'_>>> {
+    pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Entries<'_>> {
         self.main().range(keys)
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = (&Arc<LogFile>, u64)> {
         self.table.files().iter().zip(self.ends.iter().copied())
+    }
+
+    /// Whether a record at this location, of this hash, was the present one of its key and had not
+    /// ended.
+    pub(super) fn shows(&self, record: &Record<'_>, hash: u64, location: u64) -> bool {
+        record.expires().is_none_or(|end| end > self.time) && self.index.has(hash, location)
+    }
+
+    pub(super) fn hash(&self, key: Key<'_>) -> u64 {
+        key.hash(&self.hasher)
+    }
+
+    /// Prefetches the place of a hash in the index.
+    pub(super) fn prefetch(&self, hash: u64) {
+        self.index.prefetch(hash);
     }
 
     /// Whether the record at this location was the present one of its key.
@@ -156,8 +180,7 @@ impl Snapshot {
             let location = file.location(offset);
             let live = record.head.kind == Kind::Put
                 && wanted(record.key().table)
-                && record.expires().is_none_or(|end| end > self.time)
-                && self.is_present(record.key(), location);
+                && self.shows(&record, self.hash(record.key()), location);
             if live {
                 return Some(Ok(Located { location, file, record }));
             }

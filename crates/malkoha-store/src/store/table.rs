@@ -5,7 +5,8 @@ use std::ops::RangeBounds;
 use std::time::Duration;
 
 use super::batch::expiry;
-use super::snapshot::{Entry, Snapshot};
+use super::entries::{Bounds, Entries};
+use super::snapshot::Snapshot;
 use super::swap::{Expected, Written};
 use super::{Store, Swap};
 use crate::error::{Error, Result};
@@ -32,6 +33,19 @@ impl<'s> Table<'s> {
     fn check(&self) -> Result<()> {
         let is_there = self.number == 0 || self.store.inner.tables.load().has(self.number);
         if is_there { Ok(()) } else { Err(Error::TableRemoved) }
+    }
+
+    /// Whether its keys are kept in order.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.store.inner.tables.load().is_ordered(self.number)
+    }
+
+    /// Changes whether its keys are kept in order. The next [`Store::sort`], or the first read in
+    /// order, sorts the keys that are there. The errors are those of [`put`](Self::put).
+    pub fn set_ordered(&self, ordered: bool) -> Result<()> {
+        self.check()?;
+        self.store.set_ordered(self.number, ordered)
     }
 
     /// The value of a key, as [`Store::get`].
@@ -145,48 +159,31 @@ impl Snapshot {
 }
 
 impl<'s> TableSnapshot<'s> {
+    /// Whether its keys were kept in order.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.snapshot.tables.is_ordered(self.number)
+    }
+
     /// The value that a key had, as [`Snapshot::get`].
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'s, [u8]>>> {
         let found = self.snapshot.find(Key { table: self.number, name: key })?;
         Ok(found.map(Located::into_parts).transpose()?.map(|(_, value)| value))
     }
 
-    /// All keys with their values, as [`Snapshot::iter`]. Reads the whole log, however small the
-    /// table is.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Entry<'s>>> + use<'s> {
-        self.records().map(|found| {
-            let (key, value) = found?.into_parts()?;
-            Ok(Entry { key, value })
-        })
+    /// All keys with their values, as [`Snapshot::iter`]. Unless the keys are kept in order, it
+    /// reads the whole log, however small the table is.
+    pub fn iter(&self) -> Entries<'s> {
+        Entries::all(self.snapshot, self.number)
     }
 
     /// The keys that begin with these bytes, as [`Snapshot::prefix`].
-    pub fn prefix(&self, prefix: &[u8]) -> Result<Vec<Entry<'s>>> {
-        self.sorted(|key| key.starts_with(prefix))
+    pub fn prefix(&self, prefix: &[u8]) -> Result<Entries<'s>> {
+        Entries::among(self.snapshot, self.number, Bounds::prefix(prefix))
     }
 
     /// The keys in a range, as [`Snapshot::range`].
-    pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Vec<Entry<'s>>> {
-        self.sorted(|key| keys.contains(key))
-    }
-
-    /// The requested keys, sorted.
-    fn sorted(&self, wanted: impl Fn(&[u8]) -> bool) -> Result<Vec<Entry<'s>>> {
-        let mut found = Vec::new();
-        for record in self.records() {
-            let record = record?;
-            if wanted(record.record.key().name) {
-                let (key, value) = record.into_parts()?;
-                found.push(Entry { key, value });
-            }
-        }
-        found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-        Ok(found)
-    }
-
-    fn records(&self) -> impl Iterator<Item = Result<Located<'s>>> + use<'s> {
-        let (snapshot, number) = (self.snapshot, self.number);
-        let of_file = move |(file, end)| snapshot.records_of(file, end, move |of| of == number);
-        snapshot.files().flat_map(of_file)
+    pub fn range(&self, keys: impl RangeBounds<[u8]>) -> Result<Entries<'s>> {
+        Entries::among(self.snapshot, self.number, Bounds::range(&keys))
     }
 }

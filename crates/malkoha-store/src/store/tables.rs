@@ -18,6 +18,8 @@ use crate::store::swap::Expected;
 
 const LIST: Key<'static> = Key { table: LIST_OF_TABLES, name: &[] };
 const VERSION: u8 = 1;
+/// Begins a list if the keys of the store itself are kept in order: number 0, without a name.
+const OWN_ORDER: [u8; 6] = [0, 0, 0, 0, ORDERED, 0];
 /// Each new table writes the whole list.
 const MOST: usize = 4096;
 
@@ -29,6 +31,8 @@ pub(super) struct Tables {
     is_written: bool,
     /// Whether it replaces a list that could not be read.
     is_lost: bool,
+    /// Whether the keys of the store itself are kept in order.
+    is_ordered: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +41,13 @@ struct Listed {
     name: String,
     /// Removed, but some of its keys are left.
     is_removed: bool,
+    /// Whether its keys are kept in order.
+    is_ordered: bool,
 }
+
+/// Flags of a table in the list.
+const REMOVED: u8 = 1;
+const ORDERED: u8 = 2;
 
 impl Tables {
     pub(super) fn read(store: &Recovered) -> Result<Self> {
@@ -60,38 +70,43 @@ impl Tables {
 
     /// The replacement for a lost list. The keys of its tables are still there.
     pub(super) fn lost() -> Self {
-        Self { list: Vec::new(), is_written: true, is_lost: true }
+        Self { is_written: true, is_lost: true, ..Self::default() }
     }
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&VERSION, mut rest) = bytes.split_first()? else { return None };
         let mut list = Vec::new();
+        let is_ordered = rest.starts_with(&OWN_ORDER);
+        rest = rest.strip_prefix(&OWN_ORDER).unwrap_or(rest);
         while let Some((number, after)) = rest.split_first_chunk() {
             let (&[flags, length], after) = after.split_first_chunk()?;
             let (name, after) = after.split_at_checked(usize::from(length))?;
             let number = u32::from_le_bytes(*number);
             // The store itself and the list are no tables: removing one would delete their keys.
             let is_own = [0, LIST.table].contains(&number);
-            if is_own || flags > 1 || name.is_empty() || list.len() == MOST {
+            if is_own || flags > REMOVED | ORDERED || name.is_empty() || list.len() == MOST {
                 return None;
             }
             let name = str::from_utf8(name).ok()?.to_owned();
-            list.push(Listed { number, name, is_removed: flags == 1 });
+            let (is_removed, is_ordered) = (flags & REMOVED != 0, flags & ORDERED != 0);
+            list.push(Listed { number, name, is_removed, is_ordered });
             rest = after;
         }
         // Numbers are searched for by bisection.
         let in_order = list.is_sorted_by(|a: &Listed, b| a.number < b.number);
         let names: HashSet<&str> = list.iter().map(|it| &*it.name).collect();
         let is_whole = rest.is_empty() && in_order && names.len() == list.len();
-        is_whole.then_some(Self { list, is_written: true, is_lost: false })
+        is_whole.then_some(Self { list, is_written: true, is_lost: false, is_ordered })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
-        for Listed { number, name, is_removed } in &self.list {
+        bytes.extend_from_slice(if self.is_ordered { &OWN_ORDER } else { &[] });
+        for Listed { number, name, is_removed, is_ordered } in &self.list {
             bytes.extend_from_slice(&number.to_le_bytes());
             let length = u8::try_from(name.len()).expect("names are checked");
-            bytes.extend_from_slice(&[u8::from(*is_removed), length]);
+            let flags = u8::from(*is_removed) * REMOVED | u8::from(*is_ordered) * ORDERED;
+            bytes.extend_from_slice(&[flags, length]);
             bytes.extend_from_slice(name.as_bytes());
         }
         bytes
@@ -121,6 +136,31 @@ impl Tables {
         !is_own && (self.is_lost || !self.is_written)
     }
 
+    /// Whether the keys of a table, or of the store itself, are kept in order.
+    pub(super) fn is_ordered(&self, number: u32) -> bool {
+        if number == 0 {
+            return self.is_ordered;
+        }
+        let found = self.list.binary_search_by_key(&number, |it| it.number);
+        found.is_ok_and(|at| self.list[at].is_ordered)
+    }
+
+    /// Whether any keys are kept in order.
+    pub(super) fn have_order(&self) -> bool {
+        self.is_ordered || self.list.iter().any(|it| it.is_ordered)
+    }
+
+    /// The list with another choice for a table, or for the store itself.
+    fn ordering(&self, number: u32, is_ordered: bool) -> Self {
+        let mut ordering = Self { is_written: true, ..self.clone() };
+        if number == 0 {
+            ordering.is_ordered = is_ordered;
+        }
+        let of_number = ordering.list.iter_mut().filter(|it| it.number == number);
+        of_number.for_each(|it| it.is_ordered = is_ordered);
+        ordering
+    }
+
     pub(super) fn is_removed(&self, number: u32) -> bool {
         let found = self.list.binary_search_by_key(&number, |it| it.number);
         found.is_ok_and(|at| self.list[at].is_removed)
@@ -143,14 +183,14 @@ impl Tables {
     }
 
     /// The list with one more table, and its number.
-    fn with(&self, name: &str) -> (Self, u32) {
+    fn with(&self, name: &str, is_ordered: bool) -> (Self, u32) {
         let is_free = |number: &u32| self.list.iter().all(|it| it.number != *number);
         let first = crc32c::crc32c(name.as_bytes());
         let numbers =
             (first..=u32::MAX).chain(0..first).filter(|number| ![0, LIST.table].contains(number));
         let number = numbers.into_iter().find(is_free).expect("fewer tables than numbers");
         let mut with = self.clone();
-        with.list.push(Listed { number, name: name.to_owned(), is_removed: false });
+        with.list.push(Listed { number, name: name.to_owned(), is_removed: false, is_ordered });
         with.list.sort_unstable_by_key(|it| it.number);
         (with, number)
     }
@@ -195,6 +235,35 @@ impl Store {
     ///
     /// As [`put`](Self::put), and if the name is empty or has more than 255 bytes.
     pub fn table(&self, name: &str) -> Result<Table<'_>> {
+        self.make_table(name, false)
+    }
+
+    /// The same, with keys that are kept in order: iteration, `prefix` and `range` of a
+    /// [`TableSnapshot`](crate::TableSnapshot) read only what they return. See
+    /// [`Options::ordered`](crate::Options::ordered) for the cost.
+    ///
+    /// ```
+    /// # use malkoha_store::{Options, Store};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), &Options::new())?;
+    /// let birds = store.ordered_table("birds")?;
+    /// ["koel", "hoopoe", "kiwi"].iter().try_for_each(|key| birds.put(key.as_bytes(), b""))?;
+    /// let snapshot = store.snapshot();
+    /// let birds = snapshot.table("birds").ok_or("no table")?;
+    /// let first = birds.prefix(b"k")?.next().ok_or("no key")??;
+    /// assert_eq!(*first.key, *b"kiwi");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`table`](Self::table), and if the table exists without order.
+    pub fn ordered_table(&self, name: &str) -> Result<Table<'_>> {
+        let table = self.make_table(name, true)?;
+        if table.is_ordered() { Ok(table) } else { Err(Error::Order(order_of(name, false))) }
+    }
+
+    fn make_table(&self, name: &str, is_ordered: bool) -> Result<Table<'_>> {
         if name.is_empty() || name.len() > 255 {
             return Err(Error::Option("the name of a table has 1 to 255 bytes"));
         }
@@ -216,7 +285,7 @@ impl Store {
             // Keys of the removed table must not appear in the new one.
             self.delete_keys_of_removed()?;
         }
-        let (tables, number) = self.inner.tables.load().with(name);
+        let (tables, number) = self.inner.tables.load().with(name, is_ordered);
         self.write_list(&tables)?;
         self.inner.tables.store(Arc::new(Tables { is_written: true, ..tables }));
         Ok(Table { store: self, number })
@@ -273,9 +342,31 @@ impl Store {
         Ok(true)
     }
 
+    /// Makes keys of a table, or of the store itself, kept in order or not, as durably as any write.
+    pub(super) fn set_ordered(&self, number: u32, is_ordered: bool) -> Result<()> {
+        let _one_at_a_time = self.inner.listing.lock();
+        let tables = self.inner.tables.load();
+        if tables.is_ordered(number) != is_ordered {
+            let tables = tables.ordering(number, is_ordered);
+            self.write_list(&tables)?;
+            self.inner.tables.store(Arc::new(tables));
+        }
+        Ok(())
+    }
+
     pub(super) fn write_list(&self, tables: &Tables) -> Result<()> {
         let bytes = tables.to_bytes();
         self.write_one(Content::put(LIST, &bytes, None), Expected::Anything).map(drop)
+    }
+}
+
+/// A table and its order, in a message.
+pub(super) fn order_of(name: &str, is_ordered: bool) -> String {
+    let is = if is_ordered { "are kept in order" } else { "are in no order" };
+    if name.is_empty() {
+        format!("the store's keys {is}")
+    } else {
+        format!("keys of table '{name}' {is}")
     }
 }
 
@@ -316,7 +407,7 @@ mod tests {
             // Two with one name, one without a name, and one with an unknown flag.
             list(&[number(7), number(8)]),
             list(&[vec![7, 0, 0, 0, 0, 0]]),
-            list(&[vec![7, 0, 0, 0, 2, 1, b'b']]),
+            list(&[vec![7, 0, 0, 0, 4, 1, b'b']]),
         ];
         for bytes in &bad {
             let store = Store::open(path, &options).unwrap();

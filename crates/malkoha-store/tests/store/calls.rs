@@ -6,7 +6,7 @@ use std::sync::Arc;
 use malkoha_store::storage::OsStorage;
 use malkoha_store::{Batch, Compression, Error, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, each_file, key, options};
+use crate::support::{Contents, Dir, assert_holds, each_file, key, options, pairs};
 
 fn open(dir: &Dir, options: &Options) -> Store {
     let storage = OsStorage::open(dir.path()).unwrap().unmapped();
@@ -45,13 +45,7 @@ fn a_store_needs_no_mapping() {
         store.compact().unwrap();
         assert!(logs.iter().any(|path| !path.exists()), "compaction removed no file");
         // It has the files that were removed.
-        let found = snapshot.prefix(b"").unwrap();
-        assert!(
-            found
-                .iter()
-                .map(|it| (&*it.key, &*it.value))
-                .eq(before.iter().map(|(key, value)| (&key[..], &value[..])))
-        );
+        assert_eq!(pairs(snapshot.prefix(b"").unwrap()), Vec::from_iter(before));
         assert_holds(&store, &expected);
         assert!(store.verify().unwrap().damage.is_empty());
         drop(snapshot);

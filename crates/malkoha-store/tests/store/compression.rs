@@ -50,7 +50,7 @@ fn values_are_read_whichever_way_they_are_stored() {
     assert_holds(&store, &expected);
     let snapshot = store.snapshot();
     assert_eq!(snapshot.get(&key(0)).unwrap().as_deref(), Some(&value(0)[..]));
-    for entry in snapshot.prefix(b"key 1").unwrap() {
+    for entry in snapshot.prefix(b"key 1").unwrap().map(Result::unwrap) {
         assert_eq!(expected[&*entry.key], *entry.value);
     }
     drop(snapshot);

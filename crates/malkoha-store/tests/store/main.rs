@@ -20,6 +20,7 @@ mod lost;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod operations;
+mod ordered;
 #[cfg(unix)]
 mod places;
 mod readers;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use malkoha_store::{Durability, Options, Store};
+use malkoha_store::{Durability, Entries, Options, Store};
 use tempfile::TempDir;
 
 pub(crate) type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -98,11 +98,19 @@ pub(crate) fn delete_all(
     }
 }
 
+/// Keys and values, in the order in which they come.
+pub(crate) fn pairs(entries: Entries<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let entries = entries.map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).collect()
+}
+
 /// All that a store has, by iteration.
 pub(crate) fn contents(store: &Store) -> Contents {
-    let snapshot = store.snapshot();
-    let entries = snapshot.iter().map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).collect()
+    let pairs = pairs(store.snapshot().iter());
+    assert!(!store.main().is_ordered() || pairs.is_sorted_by(|a, b| a.0 < b.0));
+    let (count, contents) = (pairs.len(), Contents::from_iter(pairs));
+    assert_eq!(contents.len(), count);
+    contents
 }
 
 /// The store has exactly these keys: asked one by one, all at once, by iteration and by number.

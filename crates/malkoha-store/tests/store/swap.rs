@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::time::Duration;
 
-use malkoha_store::{Batch, Durability, Entry, Error, Options, Store, Swap};
+use malkoha_store::{Batch, Durability, Entries, Error, Options, Store, Swap};
 
-use crate::support::{Dir, contents, key, options};
+use crate::support::{Dir, contents, key, options, pairs};
 
 #[test]
 fn swaps_do_what_they_say_at_each_durability() {
@@ -89,8 +89,9 @@ fn keys_in_order() {
     let expected = contents(&store);
     let snapshot = store.snapshot();
     store.put(b"key 1 later", b"").unwrap();
-    let same = |found: Vec<Entry<'_>>, expected: BTreeMap<&[u8], &[u8]>| {
-        assert!(found.iter().map(|entry| (&*entry.key, &*entry.value)).eq(expected));
+    let same = |found: Entries<'_>, expected: BTreeMap<&[u8], &[u8]>| {
+        let found = pairs(found);
+        assert!(found.iter().map(|(key, value)| (&key[..], &value[..])).eq(expected));
     };
     let all = || expected.iter().map(|(key, value)| (&key[..], &value[..]));
     for prefix in ["", "k", "key 1", "key 17", "key 1999", "kez"] {

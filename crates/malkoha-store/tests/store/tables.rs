@@ -8,7 +8,7 @@ use malkoha_store::{Batch, Durability, Error, Store, Swap, Table, TableSnapshot}
 
 use crate::damage::flip;
 use crate::simulated::Simulated;
-use crate::support::{Contents, Dir, assert_holds, key, options};
+use crate::support::{Contents, Dir, assert_holds, key, options, pairs};
 
 /// What a table has, by iteration.
 fn contents(store: &Store, name: &str) -> Contents {
@@ -69,14 +69,11 @@ fn tables_are_apart() {
             assert_has(store, name, expected);
         }
         let snapshot = store.snapshot();
-        let entries = snapshot.iter().map(|entry| entry.unwrap());
-        let found: Contents =
-            entries.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).collect();
-        assert_eq!(found, main);
+        assert_eq!(Contents::from_iter(pairs(snapshot.iter())), main);
         let table = snapshot.table("table 1").unwrap();
         let sorted: Vec<_> = expected[1].keys().filter(|key| key.starts_with(b"key 1")).collect();
-        let found = table.prefix(b"key 1").unwrap();
-        assert!(found.iter().map(|entry| &*entry.key).eq(sorted));
+        let found = pairs(table.prefix(b"key 1").unwrap());
+        assert!(found.iter().map(|(key, _)| key).eq(sorted));
         assert_eq!(table.get(&key(5)).unwrap().as_deref(), Some(&b"5 in 1"[..]));
         assert!(snapshot.table("table").is_none());
         let damage = store.verify().unwrap().damage;

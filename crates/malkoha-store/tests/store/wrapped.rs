@@ -14,6 +14,11 @@ pub(crate) trait Hooks: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Before a file is made.
+    fn before_create(&self, _name: &str) -> io::Result<()> {
+        self.change()
+    }
+
     /// After a file could not be created.
     fn not_created(&self) {}
 
@@ -54,7 +59,7 @@ impl<H: Hooks> Storage for Wrapped<H> {
     }
 
     fn create(&self, name: &str, bytes: u64) -> io::Result<Box<dyn StorageFile>> {
-        self.hooks.change()?;
+        self.hooks.before_create(name)?;
         let file = self.directory.create(name, bytes).inspect_err(|_| self.hooks.not_created())?;
         Ok(self.file(name, file))
     }

@@ -39,6 +39,16 @@ impl Peer for Fjall {
         Ok(found)
     }
 
+    fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
+        let mut found = 0;
+        for entry in self.records.prefix(prefix) {
+            let (_, value) = entry.into_inner()?;
+            black_box(value[0]);
+            found += 1;
+        }
+        Ok(Some(found))
+    }
+
     fn delete(&self, keys: &[Key]) -> Result<()> {
         let mut batch = self.database.batch().durability(Some(PersistMode::Buffer));
         for key in keys {

@@ -55,6 +55,16 @@ impl Peer for Lmdb {
         Ok(found)
     }
 
+    fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
+        let transaction = self.environment.read_txn()?;
+        let mut found = 0;
+        for entry in self.database.prefix_iter(&transaction, prefix)? {
+            black_box(entry?.1[0]);
+            found += 1;
+        }
+        Ok(Some(found))
+    }
+
     fn delete(&self, keys: &[Key]) -> Result<()> {
         let mut transaction = self.environment.write_txn()?;
         for key in keys {

@@ -13,6 +13,7 @@ use crate::peer::Kind;
 pub(crate) fn all(cache: usize) -> Vec<Kind> {
     vec![
         Kind { name: "malkoha", opener: ours::open, cache },
+        Kind { name: "malkoha in order", opener: ours::open_ordered, cache },
         Kind { name: "redb", opener: redb::open, cache },
         Kind { name: "fjall", opener: fjall::open, cache },
         Kind { name: "lmdb", opener: lmdb::open, cache },

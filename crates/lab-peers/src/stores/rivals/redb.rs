@@ -42,6 +42,21 @@ impl Peer for Redb {
         Ok(found)
     }
 
+    fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
+        let transaction = self.0.begin_read()?;
+        let table = transaction.open_table(TABLE)?;
+        let mut found = 0;
+        for entry in table.range(prefix..)? {
+            let (key, value) = entry?;
+            if !key.value().starts_with(prefix) {
+                break;
+            }
+            black_box(value.value()[0]);
+            found += 1;
+        }
+        Ok(Some(found))
+    }
+
     fn delete(&self, keys: &[Key]) -> Result<()> {
         let mut transaction = self.0.begin_write()?;
         transaction.set_durability(Durability::None)?;

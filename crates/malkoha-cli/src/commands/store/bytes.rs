@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use malkoha_store::{Error, Snapshot, Store, Table, TableSnapshot};
+use malkoha_store::{Error, Options, Snapshot, Store, Table, TableSnapshot};
 use serde_json::Value;
 
 use crate::output::field;
@@ -13,7 +13,7 @@ use crate::output::field;
 #[derive(Args, Debug)]
 pub(super) struct KeyArgs {
     #[command(flatten)]
-    table: TableArg,
+    pub(super) table: TableArg,
 
     /// Keys are hex digits, in and out, two a byte: for keys with any bytes
     #[arg(long)]
@@ -29,12 +29,7 @@ impl KeyArgs {
 
     /// The table of these keys, which must exist.
     pub(super) fn table<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
-        self.table.of(store, false)
-    }
-
-    /// The same; creates the table if it does not exist.
-    pub(super) fn table_made<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
-        self.table.of(store, true)
+        self.table.of(store)
     }
 
     /// The same in a snapshot.
@@ -62,12 +57,39 @@ pub(super) struct TableArg {
 }
 
 impl TableArg {
-    pub(super) fn of<'s>(&self, store: &'s Store, make: bool) -> malkoha_store::Result<Table<'s>> {
+    /// The table, which must exist.
+    pub(super) fn of<'s>(&self, store: &'s Store) -> malkoha_store::Result<Table<'s>> {
+        let Some(name) = &self.table else { return Ok(store.main()) };
+        store.find_table(name).ok_or_else(|| Error::NoTable(name.clone()))
+    }
+
+    /// The same; creates the table if it does not exist.
+    pub(super) fn made<'s>(
+        &self,
+        store: &'s Store,
+        order: OrderArg,
+    ) -> malkoha_store::Result<Table<'s>> {
         match &self.table {
             None => Ok(store.main()),
-            Some(name) if make => store.table(name),
-            Some(name) => store.find_table(name).ok_or_else(|| Error::NoTable(name.clone())),
+            Some(name) if order.ordered => store.ordered_table(name),
+            Some(name) => store.table(name),
         }
+    }
+}
+
+/// Whether keys are in order.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct OrderArg {
+    /// Keep the keys of a new store or table in order: 'scan' then prints them sorted, and reads
+    /// only what it prints. 'order' does this for one that exists
+    #[arg(long)]
+    ordered: bool,
+}
+
+impl OrderArg {
+    /// The options of the store that has the table.
+    pub(super) fn options(self, options: Options, table: &TableArg) -> Options {
+        if self.ordered && table.table.is_none() { options.ordered(true) } else { options }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
+use std::ops::{Bound, RangeBounds};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use malkoha_store::{Entry, Error, MAX_KEY, MAX_VALUE, Store, Swap};
 use serde_json::json;
 
-use super::bytes::KeyArgs;
+use super::bytes::{KeyArgs, OrderArg};
 use super::upkeep::{Gone, known_damage};
 use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
@@ -40,6 +41,9 @@ pub(super) struct Put {
 
     #[command(flatten)]
     keys: KeyArgs,
+
+    #[command(flatten)]
+    order: OrderArg,
 
     #[command(flatten)]
     packing: Packing,
@@ -84,7 +88,7 @@ pub(super) struct Del {
     json: bool,
 }
 
-/// Print all keys, in the order they were written
+/// Print all keys: sorted if they are kept in order, otherwise as they were written
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_SCAN)]
 pub(super) struct Scan {
@@ -94,9 +98,18 @@ pub(super) struct Scan {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Print only keys that begin with this, sorted; keeps them in memory and reads the whole log
+    /// Print only keys that begin with this, sorted. Unless keys are kept in order, this reads the
+    /// whole store and takes memory for what it prints
     #[arg(long)]
     prefix: Option<OsString>,
+
+    /// The same for keys from this one on
+    #[arg(long, value_name = "KEY", conflicts_with = "prefix")]
+    from: Option<OsString>,
+
+    /// The same for keys below this one
+    #[arg(long, value_name = "KEY", conflicts_with = "prefix")]
+    until: Option<OsString>,
 
     /// Also print values: each line is a key, a tab and a value, both as hex digits with --hex
     #[arg(long)]
@@ -136,7 +149,8 @@ impl Put {
                 value
             }
         };
-        let store = self.place.packing(self.packing, self.if_value.is_none())?;
+        let options = self.order.options(self.packing.options(), &self.keys.table);
+        let store = self.place.with(options, self.if_value.is_none())?;
         let put = self.place.named(self.put(&store, &key, &value))?;
         self.place.named(store.close())?;
         if self.json {
@@ -154,7 +168,7 @@ impl Put {
             let swap = table.compare_and_swap(key, Some(old.as_encoded_bytes()), Some(value))?;
             return Ok(swap == Swap::Done);
         }
-        let table = self.keys.table_made(store)?;
+        let table = self.keys.table.made(store, self.order)?;
         if self.if_absent {
             return table.put_if_absent(key, value);
         }
@@ -211,16 +225,27 @@ impl Scan {
         let table = self.place.named(self.keys.table_in(&snapshot))?;
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         let (mut keys, mut bad) = (0_u64, 0_u64);
-        let prefix = self.prefix.as_ref().map(|prefix| self.keys.key(prefix)).transpose()?;
+        let key = |key: &Option<OsString>| key.as_ref().map(|key| self.keys.key(key)).transpose();
+        let (prefix, from, until) = (key(&self.prefix)?, key(&self.from)?, key(&self.until)?);
         let known = known_damage(&store);
         let mut tell_bad = |error: &Error| {
             tell(&format!("malkoha: {}: {error}", self.place.context()));
             bad += 1;
         };
         store.recovery().skipped.iter().for_each(&mut tell_bad);
-        // Not by the library's `prefix`, which ends at the first bad place.
+        let range = (
+            from.as_deref().map_or(Bound::Unbounded, Bound::Included),
+            until.as_deref().map_or(Bound::Unbounded, Bound::Excluded),
+        );
+        // Without order, the library's `prefix` and `range` end at the first bad place.
+        let entries = match &prefix {
+            _ if !table.is_ordered() => table.iter(),
+            Some(prefix) => self.place.named(table.prefix(prefix))?,
+            None => self.place.named(table.range(range))?,
+        };
+        let sorts = !table.is_ordered() && (prefix.is_some() || from.is_some() || until.is_some());
         let mut found = Vec::new();
-        for entry in table.iter() {
+        for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) if known.contains(&error.to_string()) => continue,
@@ -229,13 +254,13 @@ impl Scan {
                     continue;
                 }
             };
-            match &prefix {
-                Some(prefix) if entry.key.starts_with(prefix) => found.push(entry),
-                Some(_) => {}
-                None => {
-                    keys += 1;
-                    lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
-                }
+            if !sorts {
+                keys += 1;
+                lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
+            } else if entry.key.starts_with(prefix.as_deref().unwrap_or_default())
+                && RangeBounds::<[u8]>::contains(&range, &*entry.key)
+            {
+                found.push(entry);
             }
         }
         found.sort_unstable_by(|a, b| a.key.cmp(&b.key));

@@ -8,7 +8,7 @@ use clap::Args;
 use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store, Table};
 use serde_json::json;
 
-use super::bytes::{TableArg, from_hex};
+use super::bytes::{OrderArg, TableArg, from_hex};
 use super::{Lifetime, Packing, Place};
 use crate::failure::{CANNOT_WRITE, Outcome};
 use crate::output::print_record;
@@ -27,6 +27,9 @@ pub(super) struct Load {
 
     #[command(flatten)]
     table: TableArg,
+
+    #[command(flatten)]
+    order: OrderArg,
 
     #[command(flatten)]
     packing: Packing,
@@ -49,11 +52,9 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = if self.echo {
-            self.place.durable(self.packing)?
-        } else {
-            self.place.packing(self.packing, true)?
-        };
+        let options = self.order.options(self.packing.options(), &self.table);
+        let store =
+            if self.echo { self.place.durable(options) } else { self.place.with(options, true) }?;
         let mut pairs = 0;
         let loaded = self.load(&store, &mut pairs);
         let closed = self.place.named(store.close());
@@ -67,7 +68,7 @@ impl Load {
     /// Puts all pairs, up to the first line that is not one.
     fn load(&self, store: &Store, pairs: &mut u64) -> Result<()> {
         let mut input = io::stdin().lock();
-        let table = self.place.named(self.table.of(store, true))?;
+        let table = self.place.named(self.table.made(store, self.order))?;
         let (mut line, mut batch) = (Vec::new(), self.batch());
         let read = loop {
             line.clear();

@@ -8,6 +8,7 @@ mod import;
 mod keys;
 mod load;
 mod names;
+mod order;
 #[cfg_attr(windows, path = "restore_windows.rs")]
 mod restore;
 mod tables;
@@ -61,6 +62,7 @@ enum Command {
     Load(load::Load),
     Scan(keys::Scan),
     Tables(tables::Tables),
+    Order(order::Order),
     Import(import::Import),
     Export(export::Export),
     Ls(files::Ls),
@@ -82,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Load(arguments) => arguments.run(),
         Command::Scan(arguments) => arguments.run(),
         Command::Tables(arguments) => arguments.run(),
+        Command::Order(arguments) => arguments.run(),
         Command::Import(arguments) => arguments.run(),
         Command::Export(arguments) => arguments.run(),
         Command::Ls(arguments) => arguments.run(),
@@ -151,12 +154,16 @@ impl Place {
 
     /// For writing values.
     fn packing(&self, packing: Packing, create: bool) -> Result<Store> {
-        self.open(packing.options().durability(Durability::System), create)
+        self.with(packing.options(), create)
+    }
+
+    fn with(&self, options: Options, create: bool) -> Result<Store> {
+        self.open(options.durability(Durability::System), create)
     }
 
     /// The same with every write on the device before it is answered.
-    fn durable(&self, packing: Packing) -> Result<Store> {
-        self.open(packing.options().durability(Durability::Always), true)
+    fn durable(&self, options: Options) -> Result<Store> {
+        self.open(options.durability(Durability::Always), true)
     }
 
     fn open(&self, options: Options, create: bool) -> Result<Store> {

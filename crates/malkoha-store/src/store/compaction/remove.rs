@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::{LogFile, file_name};
+use crate::log::{LogFile, file_name, run_name};
 use crate::storage::remove_if_there;
 use crate::store::{Inner, Maintained};
 
@@ -82,8 +82,12 @@ impl Inner {
         if maintained.forgotten.is_empty() {
             return Ok(());
         }
-        while let Some(name) = maintained.forgotten.front().map(|&id| file_name(id)) {
-            remove_if_there(&*self.storage, &name).map_err(Error::io("remove", name))?;
+        let has_order = self.tables.load().have_order();
+        while let Some(&id) = maintained.forgotten.front() {
+            for name in [Some(file_name(id)), has_order.then(|| run_name(id))].into_iter().flatten()
+            {
+                remove_if_there(&*self.storage, &name).map_err(Error::io("remove", name))?;
+            }
             maintained.forgotten.pop_front();
         }
         self.storage.sync_directory().map_err(Error::io("sync", "."))

@@ -1,0 +1,304 @@
+//! The records of one log file, sorted by key, for tables that are kept in order.
+//!
+//! Written records never move, so sorted ones stay sorted. A run has the positions of records, 4
+//! bytes each; their keys stay in the log. Records that were written since the last look become a
+//! new run, which is merged with runs that are not much longer. All of this follows from the log. A
+//! file next to the log file ([`super::runs`]) only saves the time of sorting again.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::UNIT;
+use super::file::LogFile;
+use super::header::HEADER_BYTES;
+use super::record::{Kind, Record};
+use super::runs::{run_name, to_bytes, written};
+use super::scan::{Scan, Step};
+use crate::error::{Error, Result};
+use crate::storage::{Storage, remove_if_there};
+
+/// Offsets of records in units of 8 bytes, by key.
+pub(crate) type Run = Arc<[u32]>;
+
+/// The runs of each table that has records. `None` if the table was not kept in order.
+pub(super) type Tables = BTreeMap<u32, Option<Vec<Run>>>;
+
+/// The sorted records of a log file. Empty until somebody asks.
+#[derive(Default)]
+pub(super) struct Order {
+    sorted: Mutex<Sorted>,
+    bytes: AtomicU64,
+}
+
+#[derive(Default)]
+pub(super) struct Sorted {
+    /// All records before this offset are sorted.
+    pub(super) until: u64,
+    /// The sequence number of the record there.
+    pub(super) sequence: u64,
+    pub(super) tables: Tables,
+    /// Places without a whole record.
+    damaged: Vec<u64>,
+    /// Whether its file was read, or found missing.
+    looked: bool,
+    /// The offset until which its file has it.
+    saved: u64,
+}
+
+impl LogFile {
+    /// The sorted records of a table at least up to an offset, and all places without a whole
+    /// record.
+    pub(crate) fn sorted(
+        &self,
+        storage: &dyn Storage,
+        table: u32,
+        end: u64,
+        is_ordered: &dyn Fn(u32) -> bool,
+    ) -> (Vec<Run>, Vec<u64>) {
+        let mut sorted = self.order.sorted.lock();
+        sorted.look(storage, self);
+        if matches!(sorted.tables.get(&table), Some(None)) {
+            // It had no order when the others were sorted.
+            *sorted = Sorted { looked: true, ..Sorted::default() };
+        }
+        sorted.extend(self, end, is_ordered);
+        self.order.bytes.store(sorted.bytes(), Ordering::Relaxed);
+        let runs = sorted.tables.get(&table).cloned().flatten().unwrap_or_default();
+        (runs, sorted.damaged.clone())
+    }
+
+    /// Sorts the records again, because one of them is no longer what it was.
+    pub(crate) fn sort_again(&self) {
+        *self.order.sorted.lock() = Sorted { looked: true, ..Sorted::default() };
+    }
+
+    /// Writes the file of sorted records, if it lacks some. Returns whether it has all now. Without
+    /// `has_room` for these bytes, and before the log file is durable, it stays as it is.
+    pub(crate) fn save_sorted(
+        &self,
+        storage: &dyn Storage,
+        is_ordered: &dyn Fn(u32) -> bool,
+        has_room: impl FnOnce(u64) -> bool,
+    ) -> Result<bool> {
+        let (mut sorted, end) = (self.order.sorted.lock(), self.end());
+        // A crash must not leave it with records that the log file has lost.
+        if sorted.saved >= end || self.durable() < end || !sorted.damaged.is_empty() {
+            return Ok(sorted.saved >= end);
+        }
+        let is_used = sorted.looked;
+        sorted.look(storage, self);
+        sorted.extend(self, end, is_ordered);
+        if !sorted.damaged.is_empty() || !sorted.unite(self) {
+            return Ok(false);
+        }
+        if sorted.saved < end {
+            let bytes = to_bytes(&self.header, &sorted);
+            if !has_room(bytes.len() as u64) {
+                return Ok(false);
+            }
+            let name = run_name(self.id());
+            let made = remove_if_there(storage, &name).and_then(|()| {
+                let file = storage.create(&name, bytes.len() as u64)?;
+                file.write_at(0, &bytes)
+            });
+            match made.map_err(Error::io("write", name)) {
+                Err(Error::NoSpace { .. }) => return Ok(false),
+                made => made?,
+            }
+            sorted.saved = end;
+        }
+        if !is_used {
+            // Nobody reads in order, so it need not be in memory.
+            *sorted = Sorted { saved: end, ..Sorted::default() };
+        }
+        Ok(true)
+    }
+
+    /// Whether there is a file of sorted records, and of none behind the end.
+    pub(crate) fn has_sorted(&self, storage: &dyn Storage) -> bool {
+        written(storage, self).is_some_and(|sorted| sorted.0 == self.end())
+    }
+
+    /// There is a file of all its sorted records.
+    pub(crate) fn set_sorted_saved(&self) {
+        self.order.sorted.lock().saved = self.end();
+    }
+
+    /// Bytes of memory that sorted records take.
+    pub(crate) fn order_bytes(&self) -> u64 {
+        self.order.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Sorted {
+    fn bytes(&self) -> u64 {
+        let runs = self.tables.values().flatten().flatten();
+        runs.map(|run| mem::size_of_val(&**run) as u64).sum()
+    }
+
+    /// Reads the file of sorted records once, if there is one.
+    fn look(&mut self, storage: &dyn Storage, file: &LogFile) {
+        if !mem::replace(&mut self.looked, true) {
+            match written(storage, file) {
+                Some((until, sequence, tables)) => {
+                    (self.until, self.sequence, self.tables) = (until, sequence, tables);
+                    self.saved = until;
+                }
+                None => self.saved = 0,
+            }
+        }
+    }
+
+    /// Sorts the records up to `end` too.
+    fn extend(&mut self, file: &LogFile, end: u64, is_ordered: &dyn Fn(u32) -> bool) {
+        if self.until == 0 {
+            (self.until, self.sequence) = (HEADER_BYTES as u64, file.header.first_sequence);
+        }
+        if self.until >= end {
+            return;
+        }
+        let mut found: BTreeMap<u32, Unsorted> = BTreeMap::new();
+        let mut scan = Scan::new(file, self.until, self.sequence, end);
+        loop {
+            match scan.step() {
+                Step::Record(record, offset, _) if record.head.kind == Kind::Put => {
+                    let table = record.key().table;
+                    if !is_ordered(table) {
+                        self.tables.entry(table).or_insert(None);
+                    } else if !found.entry(table).or_default().push(file, &record, offset) {
+                        self.damaged.push(offset);
+                    }
+                }
+                Step::Record(..) => {}
+                Step::End if scan.offset() < end => {
+                    if self.damaged.last() != Some(&scan.offset()) {
+                        self.damaged.push(scan.offset());
+                    }
+                    if !scan.skip() {
+                        break;
+                    }
+                }
+                Step::Sealed | Step::End => break,
+            }
+        }
+        (self.until, self.sequence) = (scan.offset(), scan.sequence());
+        for (table, run) in found {
+            let runs = self.tables.entry(table).or_default().get_or_insert_default();
+            let mut run = run.sort();
+            while let Some(last) = runs.pop_if(|last| last.len() < 2 * run.len()) {
+                match merge(file, &last, &run) {
+                    Some(merged) => run = merged,
+                    // Sorted at once, they need no merging, and damage is noted.
+                    None => {
+                        *self = Self { looked: true, ..Self::default() };
+                        return self.extend(file, end, is_ordered);
+                    }
+                }
+            }
+            runs.push(run.into());
+        }
+    }
+
+    /// Merges the runs of each table. Returns whether that was possible.
+    fn unite(&mut self, file: &LogFile) -> bool {
+        for runs in self.tables.values_mut().flatten() {
+            while let [.., first, second] = &runs[..] {
+                let Some(merged) = merge(file, first, second) else { return false };
+                runs.truncate(runs.len() - 2);
+                runs.push(merged.into());
+            }
+        }
+        true
+    }
+}
+
+/// One run of two; `None` if a record is no longer whole.
+fn merge(file: &LogFile, first: &[u32], second: &[u32]) -> Option<Vec<u32>> {
+    let mut merged = Vec::with_capacity(first.len() + second.len());
+    let record = |run: &[u32]| match run.first() {
+        Some(&unit) => file.try_record(u64::from(unit) * UNIT).map(Some),
+        None => Some(None),
+    };
+    let (mut first, mut second) = (first, second);
+    let (mut left, mut right) = (record(first)?, record(second)?);
+    while let (Some(a), Some(b)) = (&left, &right) {
+        if a.key().name <= b.key().name {
+            merged.push(first[0]);
+            first = &first[1..];
+            left = record(first)?;
+        } else {
+            merged.push(second[0]);
+            second = &second[1..];
+            right = record(second)?;
+        }
+    }
+    merged.extend_from_slice(first);
+    merged.extend_from_slice(second);
+    // A page that is lost after a checksum was compared shows another key.
+    (!file.is_lost()).then_some(merged)
+}
+
+/// Records of a table in the order of the log.
+#[derive(Default)]
+struct Unsorted {
+    names: Vec<u8>,
+    records: Vec<Named>,
+    /// Bytes that all names begin with.
+    shared: usize,
+}
+
+struct Named {
+    /// The first bytes of the name behind those that all share.
+    begin: u64,
+    /// Where the name lies.
+    at: usize,
+    length: usize,
+    unit: u32,
+}
+
+impl Unsorted {
+    /// Takes a record. Returns whether it was still whole when its name had been read.
+    fn push(&mut self, file: &LogFile, record: &Record<'_>, offset: u64) -> bool {
+        let name = record.key().name;
+        let at = self.names.len();
+        self.names.extend_from_slice(name);
+        if file.check_read(file.location(offset)).is_err() {
+            self.names.truncate(at);
+            return false;
+        }
+        let unit = u32::try_from(offset / UNIT).expect("files have at most 8 GiB");
+        self.records.push(Named { begin: 0, at, length: name.len(), unit });
+        let first = &self.names[..self.records[0].length];
+        let name = &self.names[at..];
+        let same = first.iter().zip(name).take_while(|(a, b)| a == b).count();
+        self.shared = if self.records.len() == 1 { same } else { self.shared.min(same) };
+        true
+    }
+
+    fn sort(mut self) -> Vec<u32> {
+        let name = |it: &Named| &self.names[it.at..it.at + it.length];
+        for record in &mut self.records {
+            record.begin = begin(&name(record)[self.shared..]);
+        }
+        self.records.sort_unstable_by(|a, b| {
+            a.begin.cmp(&b.begin).then_with(|| name(a).cmp(name(b))).then(a.unit.cmp(&b.unit))
+        });
+        self.records.iter().map(|it| it.unit).collect()
+    }
+}
+
+/// The first eight bytes as a number that compares as they do.
+pub(crate) fn begin(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(bytes) => u64::from_be_bytes(*bytes),
+        None => {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            u64::from_be_bytes(padded)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The file of sorted records. `docs/STORE.md` specifies every byte.
+
+use std::sync::Arc;
+
+use super::file::LogFile;
+use super::header::FileHeader;
+use super::order::{Sorted, Tables};
+use super::{UNIT, to_usize};
+use crate::storage::Storage;
+
+const EXTENSION: &str = ".run";
+const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'R', b'\r', b'\n', 0x1a, b'\n'];
+const VERSION: u16 = 1;
+const HEAD: usize = 64;
+/// Bytes of a table in the list of tables.
+const ENTRY: usize = 8;
+/// The number of records of a table that was not kept in order.
+const NO_ORDER: u32 = u32::MAX;
+
+/// The name of the file of sorted records of a log file.
+pub(crate) fn run_name(id: u64) -> String {
+    format!("{id:012}{EXTENSION}")
+}
+
+/// The number of the log file that a file of this name belongs to.
+pub(crate) fn parse_run_name(name: &str) -> Option<u64> {
+    let id: u64 = name.strip_suffix(EXTENSION)?.parse().ok()?;
+    (run_name(id) == name).then_some(id)
+}
+
+/// The file: each table has at most one run.
+pub(super) fn to_bytes(log: &FileHeader, sorted: &Sorted) -> Vec<u8> {
+    let mut bytes = SIGNATURE.to_vec();
+    bytes.extend_from_slice(&VERSION.to_le_bytes());
+    bytes.resize(16, 0);
+    for number in [log.id, log.salt, sorted.until, sorted.sequence, sorted.tables.len() as u64] {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    bytes.resize(HEAD, 0);
+    for (table, runs) in &sorted.tables {
+        let count = runs.iter().flatten().map(|run| run.len()).sum::<usize>();
+        let count = u32::try_from(count).expect("a file has fewer records than units");
+        bytes.extend_from_slice(&table.to_le_bytes());
+        let count = if runs.is_some() { count } else { NO_ORDER };
+        bytes.extend_from_slice(&count.to_le_bytes());
+    }
+    for unit in sorted.tables.values().flatten().flatten().flat_map(|run| run.iter()) {
+        bytes.extend_from_slice(&unit.to_le_bytes());
+    }
+    let sum = checksum(&bytes);
+    bytes[HEAD - 4..HEAD].copy_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&bytes[..HEAD - 4]), &bytes[HEAD..])
+}
+
+/// The offset until which records are sorted, the sequence number of the record there, and the runs.
+type Written = (u64, u64, Tables);
+
+/// The content of the file of sorted records, if there is a whole one.
+pub(super) fn written(storage: &dyn Storage, log: &LogFile) -> Option<Written> {
+    let file = storage.open(&run_name(log.id()), false).ok()?;
+    let view = file.view().ok()?;
+    let bytes = view.get(0, to_usize(view.length()))?;
+    let sorted = parse(&bytes, log)?;
+    (!view.is_lost()).then_some(sorted)
+}
+
+fn parse(bytes: &[u8], log: &LogFile) -> Option<Written> {
+    let head = bytes.first_chunk::<HEAD>()?;
+    let number = |at: usize| head[at..].first_chunk().map_or(0, |it| u64::from_le_bytes(*it));
+    let version = u16::from_le_bytes([head[8], head[9]]);
+    let sum = u32::from_le_bytes(*head[HEAD - 4..].first_chunk()?);
+    let is_ours = head[..8] == SIGNATURE && version == VERSION && sum == checksum(bytes);
+    let [id, salt, until, sequence, tables] = [16, 24, 32, 40, 48].map(number);
+    let is_of_log = id == log.id() && salt == log.header.salt && until <= log.end();
+    if !is_ours || !is_of_log || !until.is_multiple_of(UNIT) {
+        return None;
+    }
+    let length = usize::try_from(tables).ok()?.checked_mul(ENTRY)?;
+    let (list, units) = bytes[HEAD..].split_at_checked(length)?;
+    let mut units = units.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit));
+    let mut runs = Tables::new();
+    for entry in list.as_chunks::<ENTRY>().0 {
+        let (table, count) = entry.split_first_chunk()?;
+        let count = u32::from_le_bytes(*count.first_chunk()?);
+        let run = if count == NO_ORDER {
+            None
+        } else {
+            let run: Arc<[u32]> = units.by_ref().take(count as usize).collect();
+            if run.len() != count as usize {
+                return None;
+            }
+            Some(vec![run])
+        };
+        runs.insert(u32::from_le_bytes(*table), run);
+    }
+    units.next().is_none().then_some((until, sequence, runs))
+}
