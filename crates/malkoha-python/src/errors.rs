@@ -102,7 +102,8 @@ impl Raise for Failed {
             Self::KeyTooLong(_)
             | Self::ValueTooLong(_)
             | Self::BatchTooLong(_)
-            | Self::Option(_) => StoreValueError::new_err(message),
+            | Self::Option(_)
+            | Self::Order(_) => StoreValueError::new_err(message),
             _ => StoreError::new_err(message),
         }
     }

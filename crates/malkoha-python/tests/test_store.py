@@ -270,6 +270,28 @@ def test_options(tmp_path):
         assert "a" in store and store.path == tmp_path / "store"
 
 
+def test_order(tmp_path):
+    path, model = tmp_path / "ordered", {}
+    with Store(path, ordered=True) as store:
+        birds, plain = store.table("birds", ordered=True), store.table("plain")
+        for n in range(3000):
+            key, value = b"%d" % (n * 7919 % 4001), b"%d" % n
+            store[key] = birds[key] = plain[key] = model[key] = value
+        for key in list(model)[::3]:
+            del store[key], birds[key], plain[key], model[key]
+        assert store.ordered and birds.ordered and not plain.ordered
+        with pytest.raises(malkoha.StoreValueError, match="'plain' are in no order"):
+            store.table("plain", ordered=True)
+        plain.set_ordered(True)
+        for table in store, birds, plain, store.snapshot():
+            assert list(table.items()) == sorted(model.items())
+            assert list(table.prefix("12")) == sorted(i for i in model.items() if i[0][:2] == b"12")
+    with pytest.raises(malkoha.StoreValueError, match="are kept in order"):
+        Store(path, ordered=False)
+    with Store(path, read_only=True) as store:
+        assert list(store) == sorted(model) and next(store.range("4"))[0] >= b"4"
+
+
 def test_time_to_live(store):
     store.put("a", "1", ttl=0.05)
     store.put_many(["b"], ["1"], ttl=0.05)

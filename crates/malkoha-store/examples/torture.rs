@@ -75,18 +75,20 @@ fn tell(line: &str) {
     let _ = io::stdout().lock().write_all(line.as_bytes());
 }
 
-fn options(durability: &str) -> Result<Options, Failure> {
+/// With an odd seed, keys are kept in order.
+fn options(durability: &str, seed: u64) -> Result<Options, Failure> {
     let durability = match durability {
         "always" => Durability::Always,
         "every" => Durability::Every(Duration::from_millis(20)),
         "system" => Durability::System,
         other => return Err(format!("no durability: {other}").into()),
     };
-    Ok(Options::new().durability(durability).file_bytes(1 << 16).checkpoint_bytes(1 << 20).seed(5))
+    let options = Options::new().durability(durability).ordered(seed % 2 == 1);
+    Ok(options.file_bytes(1 << 16).checkpoint_bytes(1 << 20).seed(5))
 }
 
 fn write(path: &Path, durability: &str, seed: u64, first: [u64; THREADS]) -> Result<(), Failure> {
-    let store = Store::open(path.join("store"), &options(durability)?)?;
+    let store = Store::open(path.join("store"), &options(durability, seed)?)?;
     tell("open\n");
     let done = first.map(AtomicU64::new);
     let stopped = AtomicBool::new(false);
@@ -145,6 +147,13 @@ fn read(store: &Store, seed: u64, stopped: &AtomicBool) -> Result<(), Failure> {
                     wrong.or_else(|| value.filter(|it| !is_right(key, it)).map(|_| key.clone()));
             }
         }
+        let snapshot = store.snapshot();
+        if let Ok(found) = snapshot.prefix(&key[..3]) {
+            let found: Vec<_> = found.filter_map(Result::ok).collect();
+            let is_sorted = found.is_sorted_by(|a, b| a.key < b.key);
+            let bad = found.iter().find(|it| !is_sorted || !is_right(&it.key, &it.value));
+            wrong = wrong.or_else(|| bad.map(|it| it.key.to_vec()));
+        }
         if let Some(key) = wrong {
             return Err(format!("wrong answer: {key:?}").into());
         }
@@ -197,11 +206,16 @@ fn check(
     least: [u64; THREADS],
     most: [u64; THREADS],
 ) -> Result<[u64; THREADS], Failure> {
-    let store = Store::open(path, &options("system")?.background(false))?;
+    let store = Store::open(path, &options("system", seed)?.background(false))?;
     let snapshot = store.snapshot();
     let mut found = [Contents::new(), Contents::new()];
+    let mut last = Vec::new();
     for entry in snapshot.iter() {
         let entry = entry?;
+        if store.main().is_ordered() && *entry.key <= *last {
+            return Err(format!("{:?} comes after {last:?}", entry.key).into());
+        }
+        last = entry.key.to_vec();
         let thread = usize::from(entry.key.first() == Some(&b'1'));
         found[thread].insert(entry.key.to_vec(), entry.value.to_vec());
     }

@@ -77,6 +77,38 @@ fn values_end_after_their_time() {
 }
 
 #[test]
+fn keys_can_be_kept_in_order() {
+    let dir = Dir::new();
+    let pairs = "koel\t1\nhoopoe\t2\nkiwi\t3\nrobin\t4\n";
+    let sorted = "hoopoe\nkiwi\nkoel\nrobin\n";
+    dir.pipe(pairs, "store load s --ordered").prints("");
+    dir.pipe(pairs, "store load s --ordered --table birds").prints("");
+    dir.pipe(pairs, "store load s --table plain").prints("");
+    dir.run("store put s koel 1 --ordered").prints("");
+    for table in ["", "--table birds"] {
+        dir.run(&format!("store scan s {table}")).prints(sorted);
+    }
+    dir.run("store scan s --table plain").prints("koel\nhoopoe\nkiwi\nrobin\n");
+    for table in ["", "--table birds", "--table plain"] {
+        let prints = |range: &str, lines| {
+            dir.run(&format!("store scan s {range} {table}")).prints(lines);
+        };
+        prints("--prefix k", "kiwi\nkoel\n");
+        prints("--from kiwi --until robin", "kiwi\nkoel\n");
+        prints("--from kj --values", "koel\t1\nrobin\t4\n");
+        prints("--until kiwi", "hoopoe\n");
+    }
+    let in_no_order = "store 's': keys of table 'plain' are in no order: open it as it is, or \
+                       change that ('set_ordered', or 'malkoha store order')";
+    dir.run("store put s koel 1 --table plain --ordered").complains(in_no_order);
+    dir.run("store order s --table plain --json")
+        .prints("{\"ordered\":true,\"table\":\"plain\"}\n");
+    dir.run("store scan s --table plain").prints(sorted);
+    dir.run("store order s --table plain --off").prints("");
+    dir.run("store scan s --table plain").prints("koel\nhoopoe\nkiwi\nrobin\n");
+}
+
+#[test]
 fn tables_are_apart() {
     let dir = Dir::new();
     dir.run("store put s koel Eudynamys --table birds").prints("");

@@ -51,7 +51,7 @@ class _Values(ValuesView):
 
 
 class _Views:
-    """Views that read pairs in the order of the log, and not key by key."""
+    """Views that read pairs together, and not key by key."""
 
     def items(self):
         """A view of the keys with their values."""
@@ -128,9 +128,10 @@ class Store(_Changes, _malkoha.Store, MutableMapping):
     def __repr__(self):
         return f"<malkoha.Store {str(self.path)!r}{', closed' * self.closed}>"
 
-    def table(self, name):
-        """The keys of a table, separate from all others; made if it is not there."""
-        return Table(self, name)
+    def table(self, name, *, ordered=False):
+        """The keys of a table, separate from all others; made if it is not there, and with
+        `ordered=True` kept in order as those of a store can be."""
+        return Table(self, name, ordered)
 
     def verify(self):
         """Reads all records and compares them with their checksums: numbers of whole records, of

@@ -4,7 +4,7 @@ use std::ops::Bound as End;
 use std::sync::Arc;
 use std::vec;
 
-use malkoha_store::{Entry, Error, Result, Snapshot};
+use malkoha_store::{Entries, Entry, Error, Result, Snapshot};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -51,7 +51,7 @@ pub(crate) struct PyEntries {
 
 struct Reader {
     /// Dropped before the snapshot, because it borrows from it.
-    found: Box<dyn Iterator<Item = Result<Entry<'static>>> + Send>,
+    found: Entries<'static>,
     chunk: vec::IntoIter<Read>,
     _snapshot: Arc<Snapshot>,
 }
@@ -71,15 +71,14 @@ impl PyEntries {
         // that borrows from it, which does not leave the reader.
         let borrowed: &'static Snapshot = unsafe { &*Arc::as_ptr(&snapshot) };
         let with_values = !matches!(asked, Asked::Keys);
-        let find = || -> Result<Box<dyn Iterator<Item = Result<Entry<'static>>> + Send>> {
+        let find = || {
             let table = of(borrowed, name)?;
-            let found = match asked {
-                Asked::Keys | Asked::Pairs => return Ok(Box::new(table.iter())),
-                Asked::Prefix(prefix) => table.prefix(&prefix)?,
+            match asked {
+                Asked::Keys | Asked::Pairs => Ok(table.iter()),
+                Asked::Prefix(prefix) => table.prefix(&prefix),
                 Asked::Range(start, stop) => table
-                    .range((start.as_ref().map(Vec::as_slice), stop.as_ref().map(Vec::as_slice)))?,
-            };
-            Ok(Box::new(found.into_iter().map(Ok)))
+                    .range((start.as_ref().map(Vec::as_slice), stop.as_ref().map(Vec::as_slice))),
+            }
         };
         let found = py.detach(find).map_err(Raise::raise)?;
         let reader = Reader { found, chunk: Vec::new().into_iter(), _snapshot: snapshot };

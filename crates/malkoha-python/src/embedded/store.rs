@@ -15,7 +15,7 @@ use crate::errors::Raise;
 
 /// Store(path, *, read_only=False, past_damage=False, text=False, create=None, durability=None,
 /// compression=None, background=None, file_bytes=None, checkpoint_bytes=None, compact_share=None,
-/// compact_rate=None, log_ratio=None, seed=None)
+/// compact_rate=None, log_ratio=None, seed=None, ordered=None)
 ///
 /// Keys and values in the directory `path`, which is made if it is not there. A mapping of bytes to
 /// bytes, or of text to text with `text=True`. Takes text as its UTF-8 in either case.
@@ -25,8 +25,9 @@ use crate::errors::Raise;
 ///
 /// `durability` is a number of seconds, "always" or "system": an acknowledged write is safe from a
 /// power cut after that time, at once, or when the system writes it. A crash of the process alone
-/// loses nothing. The default is 0.2. `compression="lz4"` compresses new values. The other options
-/// are those of the Rust library's Options.
+/// loses nothing. The default is 0.2. `compression="lz4"` compresses new values. A store that is
+/// made with `ordered=True` keeps its keys in order: iteration is sorted, and prefix() and range()
+/// read what they return. The other options are those of the Rust library's Options.
 #[pyclass(name = "Store", module = "malkoha", frozen, subclass, extends = PyTable)]
 pub(crate) struct PyStore {
     handle: Arc<Handle>,
@@ -69,7 +70,8 @@ impl PyStore {
     #[new]
     #[pyo3(signature = (path, *, read_only=false, past_damage=false, text=false, create=None,
         durability=None, compression=None, background=None, file_bytes=None,
-        checkpoint_bytes=None, compact_share=None, compact_rate=None, log_ratio=None, seed=None))]
+        checkpoint_bytes=None, compact_share=None, compact_rate=None, log_ratio=None, seed=None,
+        ordered=None))]
     #[expect(clippy::too_many_arguments, reason = "Python's are named")]
     fn new(
         py: Python<'_>,
@@ -87,6 +89,7 @@ impl PyStore {
         compact_rate: Option<u64>,
         log_ratio: Option<f64>,
         seed: Option<u64>,
+        ordered: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let durability = durability.map(self::durability).transpose()?;
         let compression = compression.map(self::compression).transpose()?;
@@ -102,7 +105,7 @@ impl PyStore {
         }
         set! {
             create durability compression background file_bytes checkpoint_bytes compact_share
-            compact_rate log_ratio seed
+            compact_rate log_ratio seed ordered
         }
         let is_reader = read_only || past_damage;
         if let Some(name) = given.filter(|_| is_reader) {
@@ -216,7 +219,8 @@ impl PyStore {
             )*)*};
         }
         set! {
-            all.stats => keys files log_bytes dead_bytes tombstone_bytes reserved_bytes index_bytes;
+            all.stats => keys files log_bytes dead_bytes tombstone_bytes reserved_bytes index_bytes
+                order_bytes;
             all => written_records written_bytes copied_records copied_bytes removed_files
                 removed_bytes syncs checkpoints;
         }

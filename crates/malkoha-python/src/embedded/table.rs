@@ -79,9 +79,13 @@ impl PyTable {
 #[pymethods]
 impl PyTable {
     #[new]
-    fn new(store: &Bound<'_, PyStore>, name: String) -> PyResult<Self> {
+    #[pyo3(signature = (store, name, ordered=false))]
+    fn new(store: &Bound<'_, PyStore>, name: String, ordered: bool) -> PyResult<Self> {
         let main = store.as_super().get();
-        main.handle.detached(store.py(), |store| store.table(&name).map(drop))?;
+        let make = |store: &Store| {
+            if ordered { store.ordered_table(&name) } else { store.table(&name) }.map(drop)
+        };
+        main.handle.detached(store.py(), make)?;
         Ok(Self { handle: Arc::clone(&main.handle), name: Some(name), form: main.form })
     }
 
@@ -89,6 +93,17 @@ impl PyTable {
     #[getter]
     fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// Whether its keys are kept in order.
+    #[getter]
+    fn ordered(&self, py: Python<'_>) -> PyResult<bool> {
+        self.handle.attached(py, |store| Ok(self.of(store)?.is_ordered()))
+    }
+
+    /// Changes whether its keys are kept in order.
+    fn set_ordered(&self, py: Python<'_>, ordered: bool) -> PyResult<()> {
+        self.handle.detached(py, |store| self.of(store)?.set_ordered(ordered))
     }
 
     #[inline]

@@ -60,11 +60,7 @@ impl LogFile {
         is_ordered: &dyn Fn(u32) -> bool,
     ) -> (Vec<Run>, Vec<u64>) {
         let mut sorted = self.order.sorted.lock();
-        sorted.look(storage, self);
-        if matches!(sorted.tables.get(&table), Some(None)) {
-            // It had no order when the others were sorted.
-            *sorted = Sorted { looked: true, ..Sorted::default() };
-        }
+        sorted.look(storage, self, is_ordered);
         sorted.extend(self, end, is_ordered);
         self.order.bytes.store(sorted.bytes(), Ordering::Relaxed);
         let runs = sorted.tables.get(&table).cloned().flatten().unwrap_or_default();
@@ -90,7 +86,7 @@ impl LogFile {
             return Ok(sorted.saved >= end);
         }
         let is_used = sorted.looked;
-        sorted.look(storage, self);
+        sorted.look(storage, self, is_ordered);
         sorted.extend(self, end, is_ordered);
         if !sorted.damaged.is_empty() || !sorted.unite(self) {
             return Ok(false);
@@ -123,6 +119,11 @@ impl LogFile {
         written(storage, self).is_some_and(|sorted| sorted.0 == self.end())
     }
 
+    /// Checks that the file of sorted records, if there is one, has all tables.
+    pub(crate) fn check_sorted(&self, storage: &dyn Storage, is_ordered: &dyn Fn(u32) -> bool) {
+        self.order.sorted.lock().look(storage, self, is_ordered);
+    }
+
     /// There is a file of all its sorted records.
     pub(crate) fn set_sorted_saved(&self) {
         self.order.sorted.lock().saved = self.end();
@@ -140,8 +141,9 @@ impl Sorted {
         runs.map(|run| mem::size_of_val(&**run) as u64).sum()
     }
 
-    /// Reads the file of sorted records once, if there is one.
-    fn look(&mut self, storage: &dyn Storage, file: &LogFile) {
+    /// Reads the file of sorted records once, if there is one, and begins again if a table had no
+    /// order when the others were sorted.
+    fn look(&mut self, storage: &dyn Storage, file: &LogFile, is_ordered: &dyn Fn(u32) -> bool) {
         if !mem::replace(&mut self.looked, true) {
             match written(storage, file) {
                 Some((until, sequence, tables)) => {
@@ -150,6 +152,9 @@ impl Sorted {
                 }
                 None => self.saved = 0,
             }
+        }
+        if self.tables.iter().any(|(table, runs)| runs.is_none() && is_ordered(*table)) {
+            *self = Self { looked: true, ..Self::default() };
         }
     }
 

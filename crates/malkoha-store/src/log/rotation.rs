@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::Content;
+use super::runs::run_name;
 use super::size::{file_size, longest_file};
 use super::table::FileTable;
 use super::writer::{Copying, Writer};
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
-use crate::storage::{Mapping, Room, Storage, free_bytes};
+use crate::storage::{Mapping, Room, Storage, free_bytes, remove_if_there};
 
 /// The part of a device that one file may take, because room for the copy of one is kept.
 const PART_OF_DEVICE: u64 = 32;
@@ -213,6 +214,9 @@ impl Writer {
         if !FileTable::has_locations(base, bytes + kept) {
             return Err(Error::NoSpace { file: name });
         }
+        // One that was left over would have the order of other records.
+        let stale = run_name(self.next_id);
+        remove_if_there(&*self.storage, &stale).map_err(Error::io("remove", stale))?;
         let file = self.storage.create(&name, bytes).map_err(Error::io("create", &*name))?;
         // The seal of the tail has a sequence number of its own.
         let first_sequence = self.sequence + u64::from(self.tail.is_some());

@@ -78,12 +78,12 @@ impl<'s> Merge<'s> {
             ahead: 0,
             errors: Vec::new(),
         };
-        let mut files: Vec<_> = snapshot.files().collect();
+        let (mut files, mut damaged) = (snapshot.files().collect::<Vec<_>>(), Vec::new());
         // Files with a damaged record are sorted again without it.
         for attempt in 0..2 {
             let begin = merge.cursors.len();
             for &(file, end) in &files {
-                merge.open(file, end);
+                damaged.extend(merge.open(file, end).map(|offset| (file, offset)));
             }
             search(&mut merge.cursors[begin..], &merge.bounds);
             let bad: Vec<u64> = merge.cursors[begin..]
@@ -97,22 +97,23 @@ impl<'s> Merge<'s> {
             files.retain(|(file, _)| bad.contains(&file.id()));
             files.iter().for_each(|(file, _)| file.sort_again());
             merge.cursors.retain(|cursor| !bad.contains(&cursor.file.id()));
+            damaged.retain(|(file, _)| !bad.contains(&file.id()));
         }
+        merge.errors = damaged.iter().rev().map(|(file, offset)| file.no_record(*offset)).collect();
         merge.ahead = 2 + AHEAD / merge.cursors.len().max(1);
         merge.fill();
         merge
     }
 
-    /// Adds the runs of a file.
-    fn open(&mut self, file: &'s Arc<LogFile>, end: u64) {
+    /// Adds the runs of a file. Returns its places without a whole record.
+    fn open(&mut self, file: &'s Arc<LogFile>, end: u64) -> impl Iterator<Item = u64> + use<> {
         let tables = &self.snapshot.tables;
         let storage = &*self.snapshot.storage;
         let (runs, damaged) =
             file.sorted(storage, self.table, end, &|table| tables.is_ordered(table));
-        let damaged = damaged.into_iter().rev().filter(|&offset| offset < end);
-        self.errors.extend(damaged.map(|offset| file.no_record(offset)));
         let cursor = |run| Cursor { file, run, at: 0, head: None };
         self.cursors.extend(runs.into_iter().map(cursor));
+        damaged.into_iter().filter(move |&offset| offset < end)
     }
 
     fn fill(&mut self) {

@@ -16,6 +16,10 @@ impl Store {
     /// If the system refuses, or the store is read-only.
     pub fn sort(&self, progress: impl FnMut(u64, u64) -> bool) -> Result<()> {
         self.inner.sync()?;
+        let tables = self.inner.tables.load();
+        for file in self.inner.files.load().files() {
+            file.check_sorted(&*self.inner.storage, &|table| tables.is_ordered(table));
+        }
         self.inner.save_order(&self.inner.maintenance(), true, progress)
     }
 }

@@ -105,7 +105,8 @@ impl Tables {
         for Listed { number, name, is_removed, is_ordered } in &self.list {
             bytes.extend_from_slice(&number.to_le_bytes());
             let length = u8::try_from(name.len()).expect("names are checked");
-            let flags = u8::from(*is_removed) * REMOVED | u8::from(*is_ordered) * ORDERED;
+            let flag = |is_set: bool, flag| if is_set { flag } else { 0 };
+            let flags = flag(*is_removed, REMOVED) | flag(*is_ordered, ORDERED);
             bytes.extend_from_slice(&[flags, length]);
             bytes.extend_from_slice(name.as_bytes());
         }
