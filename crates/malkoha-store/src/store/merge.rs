@@ -148,7 +148,7 @@ impl<'s> Merge<'s> {
                 cursor.at = cursor.run.len();
                 return None;
             }
-            let begin = begin(&key.name[self.bounds.shared..]);
+            let begin = begin(key.name.get(self.bounds.shared..).unwrap_or_default());
             let shows = self.snapshot.shows(&record, self.snapshot.hash(key), location);
             // A page that is lost after the checksum was compared shows another key.
             if let Err(error) = file.check_read(location) {
