@@ -29,12 +29,21 @@ pub(crate) fn integer(words: Wide, hasher: KeyHasher) -> Part {
 /// The number `digits / 10^scale`: an integer if it is one and has at most 255 bits, otherwise the
 /// tuple of digits and scale in lowest terms, so that a number is one key whatever its type.
 pub(crate) fn decimal(digits: Wide, mut scale: i64, hasher: KeyHasher) -> Part {
+    let of_two = |digits: Part, scale: i64| {
+        Part::Hash(parts::tuple(&[digits.hash(hasher), scale.hash_with(hasher)], hasher))
+    };
+    // As the rest does it, but most are as small as this.
+    if digits[1..] == [0; 3] && (scale >= 0 || digits[0] == 0) {
+        let mut word = digits[0];
+        while scale > 0 && word != 0 && word.is_multiple_of(10) {
+            (word, scale) = (word / 10, scale - 1);
+        }
+        let is_integer = scale == 0 || word == 0;
+        return if is_integer { Part::Word(word) } else { of_two(Part::Word(word), scale) };
+    }
     let is_negative = digits[3] >> 63 == 1;
     let sign = |words| if is_negative { negated(words) } else { words };
     let mut magnitude = sign(digits);
-    if magnitude == [0; 4] {
-        return Part::Word(0);
-    }
     while scale > 0
         && let (tenth, 0) = divided_by_ten(magnitude)
     {
@@ -52,8 +61,7 @@ pub(crate) fn decimal(digits: Wide, mut scale: i64, hasher: KeyHasher) -> Part {
     while let (tenth, 0) = divided_by_ten(magnitude) {
         (magnitude, scale) = (tenth, scale.saturating_sub(1));
     }
-    let digits = integer(sign(magnitude), hasher).hash(hasher);
-    Part::Hash(parts::tuple(&[digits, scale.hash_with(hasher)], hasher))
+    of_two(integer(sign(magnitude), hasher), scale)
 }
 
 pub(crate) fn negated(words: Wide) -> Wide {

@@ -49,31 +49,37 @@ impl Key for Hashed {
     }
 }
 
-macro_rules! tuple {
-    ($parts:ident, $hasher:ident: $($($part:ident)+;)+) => {
-        match *$parts {
-            $([$($part),+] => ($(Hashed($part),)+).hash_with($hasher),)+
-            _ => unreachable!("callers count the parts"),
+macro_rules! tuples {
+    ($($($part:ident)+;)+) => {
+        /// The hash of a tuple of 1 to [`MOST`] keys.
+        pub(crate) fn tuple(parts: &[u64], hasher: KeyHasher) -> u64 {
+            match *parts {
+                $([$($part),+] => ($(Hashed($part),)+).hash_with(hasher),)+
+                _ => unreachable!("callers count the parts"),
+            }
+        }
+
+        /// The hashes of many, of the parts in columns.
+        pub(crate) fn tuples(columns: &[Vec<u64>], hasher: KeyHasher, hashes: &mut [u64]) {
+            match columns {
+                $([$($part),+] => {
+                    let rows = (0..hashes.len()).map(|i| ($(Hashed($part[i]),)+));
+                    hasher.hash_many(&rows.collect::<Vec<_>>(), hashes);
+                })+
+                _ => unreachable!("callers count the columns"),
+            }
         }
     };
 }
-
-/// The hash of a tuple of 1 to [`MOST`] keys.
-#[inline]
-pub(crate) fn tuple(parts: &[u64], hasher: KeyHasher) -> u64 {
-    tuple!(parts, hasher:
-        a; a b; a b c; a b c d; a b c d e; a b c d e f; a b c d e f g; a b c d e f g h;)
-}
-
-/// The hashes of tuples, of those of their parts: first the first parts of all tuples, then the
-/// second ones, and so on.
-pub(crate) fn tuples(columns: &[u64], hasher: KeyHasher, hashes: &mut [u64]) {
-    let (len, mut row) = (hashes.len(), [0; MOST]);
-    for (i, hash) in hashes.iter_mut().enumerate() {
-        let parts = columns[i..].iter().step_by(len);
-        let count = row.iter_mut().zip(parts).map(|(to, part)| *to = *part).count();
-        *hash = tuple(&row[..count], hasher);
-    }
+tuples! {
+    a;
+    a b;
+    a b c;
+    a b c d;
+    a b c d e;
+    a b c d e f;
+    a b c d e f g;
+    a b c d e f g h;
 }
 
 /// The hash of a list: of integers alone as the library's slice of `u64`; any other, and the

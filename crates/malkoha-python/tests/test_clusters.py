@@ -20,12 +20,13 @@ def rows():
     random = np.random.default_rng(1)
     keys = np.concatenate([np.arange(ROWS // 2), random.integers(0, 5000, ROWS // 2)])
     random.shuffle(keys)
-    return pd.DataFrame({"url": [f"https://example.org/{key}" for key in keys], "n": range(ROWS)})
+    urls = [f"https://example.org/{key}" for key in keys]
+    return pd.DataFrame({"url": urls, "page": np.arange(ROWS) % 3, "n": range(ROWS)})
 
 
 @pytest.fixture(scope="module")
 def wanted(rows):
-    return set(rows["url"].iloc[:100])
+    return rows.iloc[:100]
 
 
 @pytest.fixture(scope="module")
@@ -41,21 +42,27 @@ def texts():
     return rows, rows["n"][kept].tolist()
 
 
-def check(rows, wanted, seen, pruned, distinct):
+KEYS = ["url", ["url", "page"]]
+
+
+def check(rows, on, wanted, seen, pruned, distinct):
     """The filter has every key, no row is lost by pruning, each key is there once."""
-    assert seen.contains_many(rows["url"]).all()
+    assert seen.contains_many(rows[on]).all()
+    columns = [on] if on == "url" else on
+    keys = rows[columns].drop_duplicates()
     # A union takes two keys of one fingerprint for one.
-    assert 0 <= rows["url"].nunique() - len(seen) < 0.01 * len(rows)
-    exact = rows[rows["url"].isin(wanted)]
+    assert 0 <= len(keys) - len(seen) < 0.01 * len(rows)
+    exact = rows.merge(wanted[columns].drop_duplicates())
     assert set(exact["n"]) <= set(pruned["n"]) and len(pruned) < len(exact) + 0.01 * len(rows)
-    assert sorted(distinct["url"]) == sorted(rows["url"].unique())
+    found = distinct[columns].sort_values(columns, ignore_index=True)
+    assert (found == keys.sort_values(columns, ignore_index=True)).all(axis=None)
 
 
-def few(wanted):
+def few(wanted, on):
     from malkoha import CuckooFilter
 
     keys = CuckooFilter()
-    keys.add_many(sorted(wanted))
+    keys.add_many(wanted[on])
     return keys
 
 
@@ -68,9 +75,10 @@ def test_dask(rows, wanted, texts, tmp_path):
 
     with Client(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None):
         frame = dd.from_pandas(rows, npartitions=8)
-        seen = cluster.build(frame["url"], fpr=0.001)
-        pruned = cluster.prune(frame, "url", few(wanted)).compute()
-        distinct = cluster.deduplicate(frame, "url").compute()
+        for on in KEYS:
+            seen = cluster.build(frame[on], fpr=0.001)
+            pruned = cluster.prune(frame, on, few(wanted, on)).compute()
+            check(rows, on, wanted, seen, pruned, cluster.deduplicate(frame, on).compute())
         # Files, which Dask reads in larger parts if it needs one of the columns alone.
         frame.assign(**{f"other {i}": frame["n"] for i in range(8)}).to_parquet(tmp_path)
         read = cluster.deduplicate(dd.read_parquet(tmp_path), "url").compute()
@@ -79,8 +87,7 @@ def test_dask(rows, wanted, texts, tmp_path):
         other = {"near": 0.9, "shingle": "13c", "bands": (5, 20), "seed": 1}
         kept = cluster.deduplicate_text(frame, "text", **other).compute()
         assert kept["n"].tolist() == texts[0]["n"][Deduplicator(**other).keep(texts[0]["text"])].tolist()
-    check(rows, wanted, seen, pruned, distinct)
-    assert sorted(read["url"]) == sorted(distinct["url"])
+    assert sorted(read["url"]) == sorted(rows["url"].unique())
 
 
 def test_ray(rows, wanted, texts, tmp_path):
@@ -92,9 +99,10 @@ def test_ray(rows, wanted, texts, tmp_path):
     ray.init("local", num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
     try:
         frame = data.from_pandas([rows[i::4] for i in range(4)])
-        seen = cluster.build(frame, "url", fpr=0.001)
-        pruned = cluster.prune(frame, "url", few(wanted)).to_pandas()
-        distinct = cluster.deduplicate(frame, "url").to_pandas()
+        for on in KEYS:
+            seen = cluster.build(frame, on, fpr=0.001)
+            pruned = cluster.prune(frame, on, few(wanted, on)).to_pandas()
+            check(rows, on, wanted, seen, pruned, cluster.deduplicate(frame, on).to_pandas())
         # Files, which Ray reads anew for each pass.
         frame.write_parquet(str(tmp_path))
         read = cluster.deduplicate(data.read_parquet(str(tmp_path)), "url").to_pandas()
@@ -107,8 +115,7 @@ def test_ray(rows, wanted, texts, tmp_path):
             cluster.deduplicate_text(some, "text", actors=99).to_pandas()
     finally:
         ray.shutdown()
-    check(rows, wanted, seen, pruned, distinct)
-    assert sorted(read["url"]) == sorted(distinct["url"])
+    assert sorted(read["url"]) == sorted(rows["url"].unique())
 
 
 def test_spark(rows, wanted, texts, monkeypatch):
@@ -122,9 +129,10 @@ def test_spark(rows, wanted, texts, monkeypatch):
     session = session.config("spark.ui.enabled", "false").getOrCreate()
     try:
         frame = session.createDataFrame(rows).repartition(4).cache()
-        seen = cluster.build(frame, "url", fpr=0.001)
-        pruned = cluster.prune(frame, "url", few(wanted)).toPandas()
-        distinct = cluster.deduplicate(frame, "url").toPandas()
+        for on in KEYS:
+            seen = cluster.build(frame, on, fpr=0.001)
+            pruned = cluster.prune(frame, on, few(wanted, on)).toPandas()
+            check(rows, on, wanted, seen, pruned, cluster.deduplicate(frame, on).toPandas())
         session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 300)
         some = session.createDataFrame(texts[0])
         assert cluster.deduplicate_text(some, "text").toPandas()["n"].tolist() == texts[1]
@@ -139,4 +147,3 @@ def test_spark(rows, wanted, texts, monkeypatch):
             cluster.deduplicate_text(changing, "text").toPandas()
     finally:
         session.stop()
-    check(rows, wanted, seen, pruned, distinct)

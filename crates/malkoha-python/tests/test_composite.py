@@ -156,6 +156,21 @@ def test_rust_has_the_same_keys():
     assert ours == theirs
 
 
+@pytest.mark.parametrize("same", [
+    [0, Decimal("0E-999999999999"), Decimal("-0"), Decimal("0E+999999999999"), False],
+    [Decimal("1.5"), Decimal("1.50"), Decimal("15E-1"), (15, 1)],
+    [Decimal("-2.50"), Decimal("-25E-1"), (-25, 1)],
+    [10**70, Decimal(10) ** 70, Decimal("1E+70"), Decimal("1." + "0" * 90 + "E+70")],
+    [Decimal("3E+999999999999"), (3, -999999999999)],
+    [Decimal("7E-999999999999"), (7, 999999999999)],
+    [2**64 - 5, -5],
+    [2**128 - 2**100, -(2**100)],
+    [(1, 2), Visit(1, 2), (True, np.int8(2)), (1, Decimal("2.0"))],
+])
+def test_equal_values_are_one_key(same):
+    assert len({CuckooFilter.to_bytes(one(key)) for key in same}) == 1
+
+
 DEEP = ()
 for _ in range(100_000):
     DEEP = (DEEP,)

@@ -4,17 +4,16 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use malkoha::KeyHasher;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use super::buffers::{Buffers, malformed, no_keys, number};
 use super::capsule::{self, ArrowArray, ArrowSchema, Owned};
-use super::lists::{Every, Lists, Ranges, Runs, Spans};
+use super::dictionary::{Dictionary, Runs};
+use super::lists::{Every, Lists, Ranges, Spans};
 use super::nested::{Nested, Tuples};
-use super::values::{Bits, Buffer, Dictionary, Ends, Fixed, Integers, Nothing, Of};
-use super::values::{Values, Views, Words};
-use super::wides::Wides;
+use super::values::{Buffer, Ends, Integers, Of, Values};
 use super::{Column, of_column};
-use crate::parts::{MOST_DEEP, Part as One, too_deep};
+use crate::parts::{MOST_DEEP, Part, too_deep};
 
 pub(super) fn array(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
     let pair = keys.call_method0("__arrow_c_array__")?;
@@ -37,7 +36,7 @@ fn column(
     let rows = Rows { offset: 0, len: number(owner.length)? };
     let reader = Reader { py, hasher, owner: &owner, depth: 0 };
     // SAFETY: the producer gave a whole array of this type.
-    Ok(Box::new(unsafe { reader.part(schema, &owner, rows) }?))
+    Ok(Box::new(unsafe { reader.array(schema, &owner, rows) }?))
 }
 
 /// The rows of a child array that belong to its parent.
@@ -62,7 +61,7 @@ impl Reader<'_> {
     /// # Safety
     ///
     /// `array` is a whole array of this type, a part of that in the owner.
-    unsafe fn part(self, schema: &ArrowSchema, array: &ArrowArray, rows: Rows) -> PyResult<Part> {
+    unsafe fn array(self, schema: &ArrowSchema, array: &ArrowArray, rows: Rows) -> PyResult<Array> {
         let rows = Rows { offset: rows.offset + number(array.offset)?, ..rows };
         // SAFETY: the interface says that it is a string.
         let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
@@ -85,25 +84,25 @@ impl Reader<'_> {
         } else {
             buffers.others(format, valid)?
         };
-        Ok(Part { values, valid, rows, _owner: self.owner.clone() })
+        Ok(Array { values, valid, rows, _owner: self.owner.clone() })
     }
 
     /// All rows of an array inside another.
     ///
     /// # Safety
     ///
-    /// As for [`part`](Self::part).
+    /// As for [`array`](Self::array).
     unsafe fn whole(self, schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Box<dyn Column>> {
         let rows = Rows { offset: 0, len: number(array.length)? };
         // SAFETY: the caller's promise.
-        Ok(Box::new(unsafe { self.deeper()?.part(schema, array, rows) }?))
+        Ok(Box::new(unsafe { self.deeper()?.array(schema, array, rows) }?))
     }
 
     /// Tables and structs, lists, and runs.
     ///
     /// # Safety
     ///
-    /// As for [`part`](Self::part).
+    /// As for [`array`](Self::array).
     unsafe fn nested(
         self,
         schema: &ArrowSchema,
@@ -160,7 +159,7 @@ impl Reader<'_> {
     ///
     /// # Safety
     ///
-    /// As for [`part`](Self::part).
+    /// As for [`array`](Self::array).
     unsafe fn field(
         self,
         schema: &ArrowSchema,
@@ -172,7 +171,7 @@ impl Reader<'_> {
         }
         let rows = Rows { offset: 0, len };
         // SAFETY: the caller's promise.
-        match self.deeper().and_then(|it| unsafe { it.part(schema, array, rows) }) {
+        match self.deeper().and_then(|it| unsafe { it.array(schema, array, rows) }) {
             Ok(column) => Ok(Box::new(column)),
             Err(error) if schema.name.is_null() => Err(error),
             Err(error) => {
@@ -205,93 +204,8 @@ unsafe fn runs(schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Vec<u64>> {
     Ok(runs)
 }
 
-fn malformed(what: &str) -> PyErr {
-    PyValueError::new_err(format!("the Arrow array {what}"))
-}
-
-fn no_keys(format: &str) -> PyErr {
-    let kind = match format.as_bytes() {
-        [b'e' | b'f' | b'g'] => "floats".into(),
-        [b'+', b'm'] => "maps".into(),
-        [b'+', b'u', ..] => "unions".into(),
-        [b't', b'i', ..] => "calendar intervals".into(),
-        _ => format!("format '{format}'"),
-    };
-    PyTypeError::new_err(format!(
-        "an Arrow array of {kind} has no keys: cast it to integers, decimals, dates, binary or text"
-    ))
-}
-
-fn number(length: i64) -> PyResult<usize> {
-    usize::try_from(length)
-        .map_err(|_| PyValueError::new_err(format!("the Arrow array has the length {length}")))
-}
-
-/// The buffers of an array, whose type says what they hold.
-struct Buffers<'a> {
-    array: &'a ArrowArray,
-    is_empty: bool,
-}
-
-impl Buffers<'_> {
-    fn pointer(&self, i: usize) -> Buffer {
-        assert!(self.array.n_buffers > i.cast_signed() as i64);
-        // SAFETY: just compared.
-        Buffer(unsafe { *self.array.buffers.add(i) }.cast())
-    }
-
-    /// Buffer `i`, which is not null unless there is nothing in it: no row, or empty texts alone.
-    fn get(&self, i: usize) -> PyResult<Buffer> {
-        let is_there = self.array.n_buffers > i.cast_signed() as i64;
-        let buffer = if is_there { self.pointer(i) } else { Buffer::NONE };
-        if !self.is_empty && (!is_there || (buffer.0.is_null() && i == 1)) {
-            return Err(PyValueError::new_err(format!("the Arrow array has no buffer {i}")));
-        }
-        Ok(buffer)
-    }
-
-    /// Integers and dates, by the formats of the interface's specification.
-    fn integers(&self, format: &str) -> PyResult<Option<Box<dyn Words>>> {
-        let values = || self.get(1);
-        Ok(Some(match format {
-            "c" => Of::<i8>::boxed(values()?),
-            "C" => Of::<u8>::boxed(values()?),
-            "s" => Of::<i16>::boxed(values()?),
-            "S" => Of::<u16>::boxed(values()?),
-            "i" | "tdD" | "tts" | "ttm" => Of::<i32>::boxed(values()?),
-            "I" => Of::<u32>::boxed(values()?),
-            "L" => Of::<u64>::boxed(values()?),
-            "l" | "tdm" | "ttu" | "ttn" => Of::<i64>::boxed(values()?),
-            _ if format.starts_with("ts") || format.starts_with("tD") => {
-                Of::<i64>::boxed(values()?)
-            }
-            "b" => Box::new(Bits(values()?)),
-            _ => return Ok(None),
-        }))
-    }
-
-    fn others(&self, format: &str, valid: Buffer) -> PyResult<Box<dyn Values>> {
-        Ok(match format {
-            "n" => Box::new(Nothing),
-            "u" | "z" => Box::new(Ends::<u32>::new(self.get(1)?, self.get(2)?)),
-            "U" | "Z" => Box::new(Ends::<u64>::new(self.get(1)?, self.get(2)?)),
-            "vu" | "vz" => {
-                // The last one has the lengths of the others.
-                let texts = 2..number(self.array.n_buffers)?.saturating_sub(1);
-                let texts = texts.map(|i| self.pointer(i)).collect();
-                Box::new(Views { views: self.get(1)?, texts, valid })
-            }
-            _ => match (Wides::parse(format), format.strip_prefix("w:").map(str::parse)) {
-                (Some(wides), _) => Box::new(Wides { units: self.get(1)?, ..wides }),
-                (None, Some(Ok(width))) => Box::new(Fixed { text: self.get(1)?, width }),
-                _ => return Err(no_keys(format)),
-            },
-        })
-    }
-}
-
 /// An array whose rows are keys.
-pub(super) struct Part {
+pub(super) struct Array {
     values: Box<dyn Values>,
     /// A bit for each row, in arrays that have nulls.
     valid: Buffer,
@@ -300,7 +214,7 @@ pub(super) struct Part {
     _owner: Arc<Owned<ArrowArray>>,
 }
 
-impl Column for Part {
+impl Column for Array {
     fn len(&self) -> usize {
         self.rows.len
     }
@@ -315,7 +229,7 @@ impl Column for Part {
         self.valid != Buffer::NONE || self.values.has_nulls()
     }
 
-    fn part(&self, hasher: KeyHasher, i: usize) -> One {
+    fn part(&self, hasher: KeyHasher, i: usize) -> Part {
         assert!(i < self.rows.len);
         // SAFETY: the row is inside the array, whose values are of its type.
         unsafe { self.values.part(hasher, self.rows.offset + i) }

@@ -1,4 +1,4 @@
-//! Lists and runs in Arrow arrays.
+//! Lists in Arrow arrays.
 
 use std::ops::Range;
 
@@ -85,20 +85,5 @@ pub(super) struct Every(pub(super) usize);
 impl Ranges for Every {
     unsafe fn range(&self, row: usize) -> Range<usize> {
         row.saturating_mul(self.0)..(row + 1).saturating_mul(self.0)
-    }
-}
-
-/// The numbers of the runs that rows are in, by where each run ends.
-pub(super) struct Runs(pub(super) Vec<u64>);
-
-impl Words for Runs {
-    unsafe fn words(&self, row: usize, words: &mut [u64]) {
-        let mut run = self.0.partition_point(|&end| end <= row as u64);
-        for (i, word) in words.iter_mut().enumerate() {
-            while self.0.get(run).is_some_and(|&end| end <= (row + i) as u64) {
-                run += 1;
-            }
-            *word = run as u64;
-        }
     }
 }

@@ -2,7 +2,9 @@
 
 mod arrow;
 mod binary;
+mod buffers;
 mod capsule;
+mod dictionary;
 mod give;
 mod lists;
 mod nested;

@@ -34,12 +34,12 @@ impl Column for Tuples {
     }
 
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
-        let len = hashes.len();
-        let mut hashed = vec![0; self.0.len() * len];
-        for (column, hashes) in self.0.iter().zip(hashed.chunks_mut(len.max(1))) {
-            column.hash(hasher, start, hashes);
-        }
-        parts::tuples(&hashed, hasher, hashes);
+        let columns = self.0.iter().map(|column| {
+            let mut parts = vec![0; hashes.len()];
+            column.hash(hasher, start, &mut parts);
+            parts
+        });
+        parts::tuples(&columns.collect::<Vec<_>>(), hasher, hashes);
     }
 
     fn has_nulls(&self) -> bool {

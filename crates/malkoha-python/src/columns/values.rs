@@ -8,7 +8,7 @@ use std::slice;
 
 use malkoha::KeyHasher;
 
-use super::{CHUNK, Column, Integer, hash_words};
+use super::{Integer, hash_words};
 use crate::parts::Part;
 
 /// The start of a buffer, which the array's owner keeps.
@@ -248,71 +248,5 @@ impl Values for Fixed {
     unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
         // SAFETY: the caller's promise.
         Some(unsafe { self.text.bytes(row * self.width, self.width) })
-    }
-}
-
-/// Numbers of the entries of a dictionary, each of which is hashed once.
-pub(super) struct Dictionary {
-    indices: Box<dyn Words>,
-    /// The hash of each entry, or `None` if it is null.
-    entries: Vec<Option<u64>>,
-    has_nulls: bool,
-    values: Box<dyn Column>,
-}
-
-impl Dictionary {
-    pub(super) fn new(indices: Box<dyn Words>, values: Box<dyn Column>, hasher: KeyHasher) -> Self {
-        let mut hashes = vec![0; values.len()];
-        for (chunk, hashes) in hashes.chunks_mut(CHUNK).enumerate() {
-            values.hash(hasher, chunk * CHUNK, hashes);
-        }
-        let entry = |(i, hash)| (!values.has_nulls() || !values.is_null(i)).then_some(hash);
-        let entries: Vec<_> = hashes.into_iter().enumerate().map(entry).collect();
-        let has_nulls = entries.contains(&None);
-        Self { indices, entries, has_nulls, values }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`Values`].
-    unsafe fn index(&self, row: usize) -> u64 {
-        let mut index = [0];
-        // SAFETY: the caller's promise.
-        unsafe { self.indices.words(row, &mut index) };
-        index[0]
-    }
-
-    /// The hash of an entry. The index of a null can be anything.
-    fn entry(&self, index: u64) -> Option<u64> {
-        usize::try_from(index).ok().and_then(|index| *self.entries.get(index)?)
-    }
-}
-
-impl Values for Dictionary {
-    unsafe fn hash(&self, _: KeyHasher, row: usize, hashes: &mut [u64]) {
-        // SAFETY: the caller's promise.
-        unsafe { self.indices.words(row, hashes) };
-        hashes.iter_mut().for_each(|hash| *hash = self.entry(*hash).unwrap_or_default());
-    }
-
-    fn has_nulls(&self) -> bool {
-        self.has_nulls
-    }
-
-    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
-        // SAFETY: the caller's promise.
-        let index = usize::try_from(unsafe { self.index(row) }).unwrap_or(usize::MAX);
-        if index < self.values.len() { self.values.part(hasher, index) } else { Part::Null }
-    }
-
-    unsafe fn is_null(&self, row: usize) -> bool {
-        // SAFETY: the caller's promise.
-        self.entry(unsafe { self.index(row) }).is_none()
-    }
-
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
-        // SAFETY: the caller's promise.
-        let index = usize::try_from(unsafe { self.index(row) }).ok()?;
-        self.values.bytes(index)
     }
 }
