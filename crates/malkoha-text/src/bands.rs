@@ -4,6 +4,7 @@
 use malkoha::KeyHasher;
 
 use crate::OptionsError;
+use crate::memory::Memory;
 use crate::minhash::Rows;
 use crate::shingles::Shingle;
 
@@ -111,13 +112,6 @@ pub(crate) struct Signer {
     rows: Rows,
 }
 
-/// Memory of a [`Signer`] to use again.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    shingles: Vec<u64>,
-    signature: Vec<u32>,
-}
-
 impl Signer {
     pub(crate) fn new(hasher: KeyHasher, shingle: Shingle, bands: Bands) -> Self {
         let rows = Rows::new((bands.bands * bands.rows) as usize, hasher);
@@ -125,17 +119,16 @@ impl Signer {
     }
 
     /// Replaces `keys` by one hash for each band.
-    pub(crate) fn sign(&self, text: &str, scratch: &mut Scratch, keys: &mut Vec<u64>) {
-        let Scratch { shingles, signature } = scratch;
+    pub(crate) fn sign(&self, text: &str, memory: &mut Memory, keys: &mut Vec<u64>) {
+        let Memory { hashes: shingles, signature, bytes, .. } = memory;
         self.shingle.hash(self.hasher, text, shingles);
         self.rows.sign(shingles, signature);
         keys.clear();
-        let mut bytes = Vec::with_capacity(4 * self.bands.rows as usize + 4);
         for (band, rows) in (0_u32..).zip(signature.chunks_exact(self.bands.rows as usize)) {
             bytes.clear();
             bytes.extend_from_slice(&band.to_le_bytes());
             rows.iter().for_each(|row| bytes.extend_from_slice(&row.to_le_bytes()));
-            keys.push(self.hasher.hash_bytes(&bytes));
+            keys.push(self.hasher.hash_bytes(bytes));
         }
     }
 }

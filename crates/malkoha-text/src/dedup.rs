@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use malkoha::InsertError;
 
-use crate::bands::{Scratch, Signer};
+use crate::bands::Signer;
 use crate::exact::{Exact, Identifier, Identity};
+use crate::memory::Memory;
 use crate::near::Near;
 use crate::options::{Method, Options, OptionsError};
 use crate::paragraphs::{self, Paragraph};
@@ -80,8 +81,6 @@ pub struct Prepared {
     bands: Vec<u64>,
     paragraphs: Vec<Paragraph>,
     len: usize,
-    scratch: Scratch,
-    joined: String,
 }
 
 impl Prepared {
@@ -99,23 +98,22 @@ impl Prepared {
 }
 
 impl Preparer {
-    /// Hashes a text. `prepared` is used again, because it has memory.
-    pub fn prepare(&self, text: &str, prepared: &mut Prepared) {
+    /// Hashes a text, in the place of another one.
+    pub fn prepare(&self, text: &str, memory: &mut Memory, prepared: &mut Prepared) {
         prepared.len = text.len();
         match &self.0 {
             Work::Exact(identifier) => {
                 prepared.identity = Some(identifier.identify(text.as_bytes()));
             }
             Work::Words(identifier) => {
-                let joined = &mut prepared.joined;
-                joined.clear();
+                memory.bytes.clear();
                 words(text, |word| {
-                    joined.push_str(word);
-                    joined.push(' ');
+                    memory.bytes.extend_from_slice(word.as_bytes());
+                    memory.bytes.push(b' ');
                 });
-                prepared.identity = Some(identifier.identify(joined.as_bytes()));
+                prepared.identity = Some(identifier.identify(&memory.bytes));
             }
-            Work::Near(signer) => signer.sign(text, &mut prepared.scratch, &mut prepared.bands),
+            Work::Near(signer) => signer.sign(text, memory, &mut prepared.bands),
             Work::Paragraphs(identifier) => {
                 paragraphs::split(text, *identifier, &mut prepared.paragraphs);
             }
@@ -156,6 +154,8 @@ pub struct Deduplicator {
     pub(crate) decided: u64,
     pub(crate) kept: u64,
     found: Vec<u64>,
+    pairs: Vec<(u64, u64)>,
+    within: HashSet<Identity>,
 }
 
 impl Deduplicator {
@@ -190,7 +190,8 @@ impl Deduplicator {
             }
             Method::Paragraphs { .. } => Work::Paragraphs(identifier),
         });
-        Self { options, index, preparer, decided: 0, kept: 0, found: Vec::new() }
+        let (found, pairs, within) = (Vec::new(), Vec::new(), HashSet::new());
+        Self { options, index, preparer, decided: 0, kept: 0, found, pairs, within }
     }
 
     /// The options.
@@ -255,7 +256,7 @@ impl Deduplicator {
             (Index::Near(near), Method::Near { bands, .. }) => {
                 match near.find(&prepared.bands, &mut self.found) {
                     None => {
-                        near.insert(&prepared.bands, self.decided)?;
+                        near.insert(&prepared.bands, self.decided, &mut self.pairs)?;
                         Decision::Keep
                     }
                     Some(found) => Decision::Drop(Duplicate {
@@ -269,7 +270,8 @@ impl Deduplicator {
             }
             (Index::Exact(exact), Method::Paragraphs { shortest, least_left }) => {
                 let limits = (shortest as usize, u64::from(least_left));
-                judge(exact, prepared, limits, self.decided, self.options.numbered)?
+                let of = (self.decided, self.options.numbered);
+                judge(exact, prepared, limits, of, &mut self.within)?
             }
             (Index::Exact(exact), _) => {
                 let identity = prepared.identity.expect("prepared by the same options");
@@ -297,12 +299,12 @@ fn judge(
     exact: &mut Exact,
     prepared: &Prepared,
     (shortest, least_left): (usize, u64),
-    number: u64,
-    numbered: bool,
+    (number, numbered): (u64, bool),
+    within: &mut HashSet<Identity>,
 ) -> Result<Decision, InsertError> {
     let paragraphs = &prepared.paragraphs;
     paragraphs.iter().for_each(|paragraph| exact.prefetch(paragraph.identity));
-    let mut within = HashSet::new();
+    within.clear();
     let (mut new, mut cut, mut left, mut of) = (Vec::new(), Vec::new(), 0, None);
     for Paragraph { place, len, identity } in paragraphs {
         let compared = *len >= shortest;

@@ -40,6 +40,7 @@ mod bands;
 mod dedup;
 mod exact;
 mod many;
+mod memory;
 mod minhash;
 mod near;
 mod options;
@@ -51,8 +52,9 @@ mod words;
 
 pub use bands::Bands;
 pub use dedup::{Decision, Deduplicator, Duplicate, Prepared, Preparer, Reason};
+pub use memory::Memory;
 pub use options::{Method, Options, OptionsError};
-pub use overlap::{Memory, Overlap, Share};
+pub use overlap::{Overlap, Share};
 pub use shingles::Shingle;
 pub use state::{StateError, UniteError};
 pub use words::words;

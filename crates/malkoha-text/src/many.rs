@@ -6,6 +6,7 @@ use std::thread;
 use malkoha::InsertError;
 
 use crate::dedup::{Decision, Deduplicator, Prepared, Preparer};
+use crate::memory::Memory;
 
 /// Texts that are prepared before they are decided on.
 const ROUND: usize = 2048;
@@ -60,11 +61,12 @@ fn share<S: AsRef<str> + Sync>(
 ) {
     let shares = Mutex::new(texts.chunks(SHARE).zip(prepared.chunks_mut(SHARE)));
     let work = || {
+        let mut memory = Memory::default();
         loop {
             let share = shares.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((texts, prepared)) = share else { return };
             for (text, prepared) in texts.iter().zip(prepared) {
-                preparer.prepare(text.as_ref(), prepared);
+                preparer.prepare(text.as_ref(), &mut memory, prepared);
             }
         }
     };

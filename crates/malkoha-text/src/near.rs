@@ -64,12 +64,19 @@ impl Near {
         }
     }
 
-    pub(crate) fn insert(&mut self, keys: &[u64], number: u64) -> Result<(), InsertError> {
+    /// `pairs` is memory to use.
+    pub(crate) fn insert(
+        &mut self,
+        keys: &[u64],
+        number: u64,
+        pairs: &mut Vec<(u64, u64)>,
+    ) -> Result<(), InsertError> {
         match self {
             Self::Set(filter) => filter.insert_hashes(keys).map_err(|refusal| refusal.error),
             Self::Map(map) => {
-                let pairs: Vec<_> = keys.iter().map(|&key| (key, number)).collect();
-                map.insert_hashes(&pairs).map_err(|refusal| refusal.error)
+                pairs.clear();
+                pairs.extend(keys.iter().map(|&key| (key, number)));
+                map.insert_hashes(pairs).map_err(|refusal| refusal.error)
             }
         }
     }

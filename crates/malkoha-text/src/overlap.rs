@@ -2,6 +2,7 @@
 
 use malkoha::{GrowableCuckooFilter, InsertError, KeyHasher};
 
+use crate::memory::Memory;
 use crate::options::OptionsError;
 use crate::shingles::Shingle;
 
@@ -48,10 +49,6 @@ impl Share {
     }
 }
 
-/// Memory of [`Overlap::share`] to use again.
-#[derive(Clone, Debug, Default)]
-pub struct Memory(Vec<u64>, Vec<bool>);
-
 impl Overlap {
     /// An empty collection, compared by n-grams of this size.
     ///
@@ -76,7 +73,7 @@ impl Overlap {
     ///
     /// If the system lacks the memory. Some n-grams may be there then.
     pub fn add(&mut self, text: &str) -> Result<(), InsertError> {
-        let Memory(hashes, new) = &mut self.memory;
+        let Memory { hashes, found: new, .. } = &mut self.memory;
         let parts = self.shingle.hash(Self::hasher(), text, hashes);
         new.clear();
         new.resize(hashes.len(), false);
@@ -106,7 +103,8 @@ impl Overlap {
 
     /// How many of a text's n-grams occur in the collection.
     #[must_use]
-    pub fn share(&self, text: &str, Memory(hashes, found): &mut Memory) -> Share {
+    pub fn share(&self, text: &str, memory: &mut Memory) -> Share {
+        let Memory { hashes, found, .. } = memory;
         let parts = self.shingle.hash(Self::hasher(), text, hashes);
         if parts == 0 {
             return Share { found: 0, all: 1 };

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use unicase::UniCase;
+use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// Calls `each` with the words of a text, in order: its longest runs of letters and digits, in
-/// lower case and Unicode normalization form C. Punctuation, symbols and white space separate
-/// words and have no other effect.
+/// Calls `each` with the words of a text, in order: its longest runs of letters, their marks and
+/// digits, with Unicode's full case folding (`ß` is `ss`) in normalization form C. Punctuation,
+/// symbols and white space separate words and have no other effect.
 ///
 /// Chinese, Japanese, Thai, Lao, Khmer and Burmese do not separate words, so each character of
 /// their scripts is a word.
@@ -56,17 +58,18 @@ fn ascii_words(text: &str, lower: &mut String, each: &mut impl FnMut(&str)) {
 /// The words of any characters. A word ends with them.
 fn any_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
     word.clear();
-    for c in composed(text).chars().flat_map(char::to_lowercase) {
-        // Both forms have one upper case.
-        let c = if c == 'ς' { 'σ' } else { c };
+    let folded = UniCase::unicode(composed(text)).to_folded_case();
+    for c in composed(&folded).chars() {
         let alone = is_word(c);
-        if (alone || !c.is_alphanumeric()) && !word.is_empty() {
+        // A dot above and the like, which has no composed form with its letter.
+        let is_mark = !alone && is_combining_mark(c) && !word.is_empty();
+        if (alone || !c.is_alphanumeric() && !is_mark) && !word.is_empty() {
             each(word);
             word.clear();
         }
         if alone {
             each(c.encode_utf8(&mut [0; 4]));
-        } else if c.is_alphanumeric() {
+        } else if c.is_alphanumeric() || is_mark {
             word.push(c);
         }
     }
@@ -120,7 +123,12 @@ mod tests {
             ("One, two;THREE", &["one", "two", "three"]),
             ("caf\u{e9} cafe\u{301} CAFE\u{301}S", &["caf\u{e9}", "caf\u{e9}", "caf\u{e9}s"]),
             ("x1 2y", &["x1", "2y"]),
-            ("Straße ÅNGSTRÖM", &["straße", "ångström"]),
+            ("Straße STRASSE ÅNGSTRÖM", &["strasse", "strasse", "ångström"]),
+            (
+                "İZMİR i\u{307}zmi\u{307}r \u{307}x",
+                &["i\u{307}zmi\u{307}r", "i\u{307}zmi\u{307}r", "x"],
+            ),
+            ("\u{212a}m ﬁn", &["km", "fin"]),
             ("东京tower", &["东", "京", "tower"]),
             ("Дрозд—птица", &["дрозд", "птица"]),
             ("ΟΔΟΣ οδος", &["οδοσ", "οδοσ"]),
@@ -131,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ascii_and_other_runs_are_one_text(text in "[ -~éÉ\u{301}杜ßİ\u{c5}\u{212b}.]{0,60}") {
+        fn ascii_and_other_runs_are_one_text(text in "[ -~éÉ\u{301}\u{307}杜ßİςΣ\u{c5}\u{212b}\u{345}.]{0,60}") {
             prop_assert_eq!(words_of(&text), oracle(&text));
         }
     }

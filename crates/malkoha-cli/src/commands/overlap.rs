@@ -19,14 +19,15 @@ use crate::output::print_record;
 use crate::pipeline::Sink;
 
 const AFTER_HELP: &str = "\
-Compares the runs of N words of each document (in lower case, without
+Compares the runs of N words of each document (whatever their case and
 punctuation) with those of all texts in the files of --against, which take about
 6 bytes each. The share of a document is that of its runs that occur there. A run
 is found wrongly with a probability of 1 in 10^6.
 
 Without --output, prints a JSON object a line for each document whose share is
 above --above. With --output, writes the other documents into files of the same
-names and compression below DIR.
+names and compression below DIR. Documents are JSON objects in lines, or rows of
+Parquet.
 
 A text of --against that has fewer than N words is found only where a document
 has just these words. A line on stderr says how many such texts there are.
@@ -89,9 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let report = report.map(|path| Report::open(path, None, documents.force)).transpose()?;
     let prepare = {
         let known = Arc::clone(&known);
-        move |text: &str, prepared: &mut Prepared| {
-            prepared.share = known.share(text, &mut prepared.memory);
-        }
+        move |text: &str, memory: &mut Memory, share: &mut Share| *share = known.share(text, memory)
     };
     let finder = Finder {
         shards: Arc::clone(&shards),
@@ -160,13 +159,6 @@ impl Arguments {
     }
 }
 
-/// A document's share.
-#[derive(Default)]
-struct Prepared {
-    share: Share,
-    memory: Memory,
-}
-
 #[derive(Default)]
 struct Counts {
     documents: u64,
@@ -186,7 +178,7 @@ struct Finder {
 }
 
 impl Sink for Finder {
-    type Made = Records<Prepared, ()>;
+    type Made = Records<Share, ()>;
 
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
         if self.shard != records.shard {
@@ -194,7 +186,7 @@ impl Sink for Finder {
         }
         let Shard { input, encoding, .. } = &self.shards[self.shard];
         let (file, mut lines) = (shown(input), Vec::new());
-        for (record, Prepared { share, .. }) in records.each() {
+        for (record, share) in records.each() {
             let line = self.line;
             self.line += 1;
             let report: Value = match &record.content {

@@ -8,7 +8,6 @@ use encoding_rs_io::DecodeReaderBytes;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use super::zstd::ZstdReader;
 use crate::output::Encoding;
 
 /// Formats that begin with a signature.
@@ -27,8 +26,11 @@ pub(super) enum Content {
 /// The byte-order mark of UTF-8.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// How files of Parquet begin: a name, and the header of a page.
+const PARQUET: &[u8] = b"PAR1\x15";
+
 /// One that begins like another comes before it.
-const SIGNATURES: [(&[u8], Content); 13] = [
+const SIGNATURES: [(&[u8], Content); 14] = [
     (b"\x1f\x8b\x08", Content::Gzip),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\xfd7zXZ\0", Content::Xz),
@@ -38,6 +40,10 @@ const SIGNATURES: [(&[u8], Content); 13] = [
     ),
     (b"BZh9", Content::NoLines("it is compressed by bzip2: decompress it first")),
     (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
+    (
+        PARQUET,
+        Content::NoLines("it is Parquet, which only 'dedup' and 'overlap' read, from a file"),
+    ),
     (BOM, Content::Marked),
     (b"\xff\xfe\0\0", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
     (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
@@ -55,7 +61,8 @@ pub(crate) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + S
             return text(content, source);
         }
         Some(Content::Gzip) => Box::new(MultiGzDecoder::new(source)),
-        Some(Content::Zstd) => Box::new(ZstdReader::new(BufReader::new(source))),
+        // All frames. Refuses windows above 128 MiB, as the command zstd does.
+        Some(Content::Zstd) => Box::new(zstd::Decoder::new(source)?),
         Some(Content::Xz) => Box::new(XzReader::new(BufReader::new(source), true)),
     };
     let (content, lines) = recognise(lines)?;
@@ -95,6 +102,13 @@ pub(crate) fn encoding(path: &Path) -> io::Result<Encoding> {
         Some(Content::Xz) => Encoding::Xz,
         _ => Encoding::Plain,
     })
+}
+
+/// Whether a file begins as one of Parquet.
+pub(crate) fn is_parquet(path: &Path) -> bool {
+    let mut start = [0; PARQUET.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == PARQUET
 }
 
 /// The type of bytes in memory.
@@ -150,6 +164,14 @@ mod tests {
         {
             assert_eq!(read(bytes).unwrap(), bytes);
         }
+    }
+
+    /// A window is allocated, so a frame could ask for all memory.
+    #[test]
+    fn frames_of_large_windows_are_refused() {
+        // A frame of 128 MiB, one of 256, each with an empty block.
+        assert_eq!(read(b"\x28\xb5\x2f\xfd\0\x88\x01\0\0").unwrap(), b"");
+        assert!(read(b"\x28\xb5\x2f\xfd\0\x90\x01\0\0").is_err());
     }
 
     /// A source that returns one byte at a time, and must not be asked for more than necessary.

@@ -6,7 +6,6 @@ mod content;
 mod list;
 mod texts;
 mod tree;
-mod zstd;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 
 pub(crate) use blocks::{Block, Blocks};
-pub(crate) use content::encoding;
 #[cfg(test)]
 pub(crate) use content::lines as decompressed;
+pub(crate) use content::{encoding, is_parquet};
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
 pub(crate) use tree::{files_below, linked_files_below};

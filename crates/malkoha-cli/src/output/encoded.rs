@@ -1,13 +1,11 @@
 //! Compressed output, of pieces that threads compress side by side.
 
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Write};
 use std::mem;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
 use lzma_rust2::{XzOptions, XzWriter};
-use ruzstd::encoding::{CompressionLevel, compress};
+use zstd::Encoder as Zstd;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,8 +25,9 @@ pub(crate) struct Piece {
     crc: Crc,
 }
 
-/// The level of most programs.
+/// The levels of most programs.
 const XZ_LEVEL: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
 
 impl Encoding {
     /// Compresses a piece of a file.
@@ -75,10 +74,19 @@ fn deflate(text: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
 /// The pieces of one file.
 pub(crate) enum Encoder {
     Plain,
-    Gzip { crc: Crc },
-    Zstd(Zstd),
-    Xz { begun: bool },
+    Gzip {
+        crc: Crc,
+    },
+    /// One frame, because some readers stop after the first. Threads of the library compress parts
+    /// of it, whose limits do not depend on their number.
+    Zstd(Zstd<'static, Vec<u8>>),
+    Xz {
+        begun: bool,
+    },
 }
+
+/// Of zstd. Each takes a part of 8 MiB.
+const MOST_THREADS: u32 = 8;
 
 /// A file of gzip without name and time, at the default level, on an unknown system.
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
@@ -93,15 +101,27 @@ const EMPTY_XZ: [u8; 32] = [
 ];
 
 impl Encoder {
-    /// Begins a file.
-    pub(crate) fn begin(encoding: Encoding, mut out: impl Write) -> io::Result<Self> {
+    /// Begins a file, which several threads compress.
+    pub(crate) fn begin(
+        encoding: Encoding,
+        threads: usize,
+        mut out: impl Write,
+    ) -> io::Result<Self> {
         Ok(match encoding {
             Encoding::Plain => Self::Plain,
             Encoding::Gzip => {
                 out.write_all(&GZIP_HEADER)?;
                 Self::Gzip { crc: Crc::new() }
             }
-            Encoding::Zstd => Self::Zstd(Zstd::begin()?),
+            Encoding::Zstd => {
+                let mut zstd = Zstd::new(Vec::new(), ZSTD_LEVEL)?;
+                zstd.include_checksum(true)?;
+                // One thread, too, compresses parts.
+                zstd.multithread(
+                    u32::try_from(threads).unwrap_or(u32::MAX).clamp(1, MOST_THREADS),
+                )?;
+                Self::Zstd(zstd)
+            }
             Encoding::Xz => Self::Xz { begun: false },
         })
     }
@@ -109,7 +129,12 @@ impl Encoder {
     pub(crate) fn add(&mut self, piece: &mut Piece, mut out: impl Write) -> io::Result<()> {
         match self {
             Self::Gzip { crc } => crc.combine(&piece.crc),
-            Self::Zstd(zstd) => return zstd.add(mem::take(&mut piece.bytes), out),
+            Self::Zstd(zstd) => {
+                zstd.write_all(&piece.bytes)?;
+                out.write_all(zstd.get_ref())?;
+                zstd.get_mut().clear();
+                return Ok(());
+            }
             Self::Xz { begun } => *begun |= !piece.bytes.is_empty(),
             Self::Plain => {}
         }
@@ -124,86 +149,16 @@ impl Encoder {
                 out.write_all(&crc.sum().to_le_bytes())?;
                 out.write_all(&crc.amount().to_le_bytes())
             }
-            Self::Zstd(zstd) => zstd.end(out),
+            Self::Zstd(zstd) => out.write_all(&zstd.finish()?),
             Self::Xz { begun: false } => out.write_all(&EMPTY_XZ),
         }
     }
 }
 
-/// One frame, because some readers stop after the first. Its blocks depend on each other, so a
-/// thread compresses them one after another.
-pub(crate) struct Zstd {
-    pieces: SyncSender<Vec<u8>>,
-    compressed: Receiver<Vec<u8>>,
-    thread: JoinHandle<()>,
-}
-
-/// Pieces that wait for the thread.
-const WAITING: usize = 4;
-
-impl Zstd {
-    fn begin() -> io::Result<Self> {
-        let (pieces, source) = sync_channel(WAITING);
-        let (drain, compressed) = channel();
-        let source = Pieces { source, now: Cursor::default() };
-        let work = move || compress(source, Compressed(drain), CompressionLevel::Fastest);
-        let thread = thread::Builder::new().spawn(work)?;
-        Ok(Self { pieces, compressed, thread })
-    }
-
-    fn add(&self, piece: Vec<u8>, mut out: impl Write) -> io::Result<()> {
-        self.pieces.send(piece).map_err(|_| failed())?;
-        self.compressed.try_iter().try_for_each(|bytes| out.write_all(&bytes))
-    }
-
-    fn end(self, mut out: impl Write) -> io::Result<()> {
-        let Self { pieces, compressed, thread } = self;
-        drop(pieces);
-        compressed.iter().try_for_each(|bytes| out.write_all(&bytes))?;
-        thread.join().map_err(|_| failed())
-    }
-}
-
-fn failed() -> io::Error {
-    io::Error::other("the thread that compresses failed")
-}
-
-/// The text of a frame. Its end is that of the channel.
-struct Pieces {
-    source: Receiver<Vec<u8>>,
-    now: Cursor<Vec<u8>>,
-}
-
-impl Read for Pieces {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.now.read(bytes)?;
-            if count > 0 || bytes.is_empty() {
-                return Ok(count);
-            }
-            let Ok(next) = self.source.recv() else { return Ok(0) };
-            self.now = Cursor::new(next);
-        }
-    }
-}
-
-/// Compressed bytes on their way. The encoder cannot handle an error, and there is none.
-struct Compressed(Sender<Vec<u8>>);
-
-impl Write for Compressed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Nobody waits for them after an error.
-        let _ = self.0.send(bytes.to_vec());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::{Cursor, Read};
+
     use super::*;
     use crate::input::decompressed;
 
@@ -215,7 +170,7 @@ mod tests {
         for encoding in [Encoding::Plain, Encoding::Gzip, Encoding::Zstd, Encoding::Xz] {
             for pieces in [&[][..], &[0], &[1, 0, 300_000], &[400_000]] {
                 let (mut file, mut at) = (Vec::new(), 0);
-                let mut encoder = Encoder::begin(encoding, &mut file).unwrap();
+                let mut encoder = Encoder::begin(encoding, 2, &mut file).unwrap();
                 let mut piece = Piece::default();
                 for &len in pieces {
                     encoding.piece(&text[at..at + len], &mut piece).unwrap();

@@ -184,6 +184,25 @@ fn the_report_says_why_and_of_which() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_report_goes_through_a_pipe() {
+    let dir = Dir::with("d.jsonl", "{\"t\":\"x\"}\n{\"t\":\"x\"}\n");
+    let dedup = "$MALKOHA dedup -q --field t -o o --report pipe d.jsonl";
+    dir.shell(&format!("mkfifo pipe; cat pipe > r & {dedup} && wait")).succeeds();
+    assert_eq!(lines(&dir.read("r")).len(), 1);
+    assert_eq!(dir.read("o/d.jsonl"), b"{\"t\":\"x\"}\n");
+}
+
+/// 0 if a record stays, with or without a text.
+#[test]
+fn exit_codes_say_whether_something_stays() {
+    let dir = Dir::with("bad.jsonl", "[]\n").and("blank.jsonl", "\n");
+    for (arguments, code) in [("keep bad", 0), ("drop bad", 1), ("keep blank", 1)] {
+        assert_eq!(dir.run(&format!("dedup --field t --bad {arguments}.jsonl")).code, Some(code));
+    }
+}
+
 /// The command fails with a last line that has this part.
 #[track_caller]
 fn refuses(dir: &Dir, arguments: &str, part: &str) {
@@ -199,6 +218,8 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     dir.write("d/a.jsonl", "{\"t\":\"x\"}");
     dir.write("d/README.md", "no shard");
     refuses(&dir, "--field t -o o a.jsonl", "line 2 of 'a.jsonl' is no JSON object: '[]' (--bad");
+    let lacks = "line 1 of 'd/a.jsonl' lacks the field 'u'; its fields: t: '{";
+    refuses(&dir, "--field u d/a.jsonl", lacks);
     assert!(!dir.path("o/a.jsonl").exists());
     // The run is in the journal, and another way to treat bad records is another run.
     refuses(&dir, "--field t -o o --bad keep a.jsonl", "go on with --resume");

@@ -17,6 +17,8 @@ mod messages;
 mod new;
 mod odd_inputs;
 mod overlap;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod places;
 mod plan;
 mod random;

@@ -3,7 +3,7 @@
 use std::thread;
 
 use malkoha::InsertError;
-use malkoha_text::{Decision, Method, Prepared, Preparer};
+use malkoha_text::{Decision, Memory, Method, Prepared, Preparer};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -182,10 +182,10 @@ impl PyDeduplicator {
 
 /// Writes the band keys of each text.
 fn sign(preparer: &Preparer, rows: &[Option<&str>], keys: &mut [u64]) {
-    let mut prepared = Prepared::default();
+    let (mut memory, mut prepared) = (Memory::default(), Prepared::default());
     let mut keys = keys.iter_mut();
     for text in rows.iter().flatten() {
-        preparer.prepare(text, &mut prepared);
+        preparer.prepare(text, &mut memory, &mut prepared);
         prepared.band_keys().iter().zip(keys.by_ref()).for_each(|(band, key)| *key = *band);
     }
 }

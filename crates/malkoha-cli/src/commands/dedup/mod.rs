@@ -32,8 +32,10 @@ use crate::output::print_record;
 const AFTER_HELP: &str = "\
 Reads documents, a JSON object a line, from files that are plain or compressed
 by gzip, zstd or xz, and from the .jsonl, .ndjson and .json files below
-directories. Writes those that stay into files of the same names and compression
-below DIR, or to standard output. A file in DIR is complete or not there.
+directories. Also reads Parquet, where a row is a document. Writes those that
+stay into files of the same names and compression below DIR, or lines to
+standard output. Parquet keeps its other columns, schema, metadata and row
+groups. A file in DIR is complete or not there.
 
 A document is dropped if it is a duplicate of one before it that was kept, in
 this run or one before it (--seen). The result depends on the options, the
@@ -42,7 +44,7 @@ documents and their order, not on the number of threads.
 Without an option for it, duplicates have equal texts: over 96 bits of two hashes
 are compared, which takes 13 bytes per kept document. --near 0.8 finds documents
 that have at least about 0.8 of their runs of five words in common (the Jaccard
-similarity), in lower case and without punctuation. It takes about 60 bytes per
+similarity), whatever their case and punctuation. It takes about 60 bytes per
 document, and finds 94.5 % of the pairs of exactly this similarity, 99.9 % of
 those of 0.9, a quarter of those of 0.6. At most 1 in 10,000 documents without a
 similar one is lost (--rate).
@@ -58,7 +60,9 @@ Examples:
   malkoha dedup --near 0.8 --field text -o clean/ --report dropped.jsonl raw/
   malkoha dedup --field text --seen crawls.state -o clean-06/ crawl-06/*.jsonl.gz
   malkoha dedup --paragraphs --field /page/body < docs.jsonl > clean.jsonl
-  malkoha dedup --near 0.7 --field text --dry-run --json raw/";
+  malkoha dedup --near 0.7 --field text --dry-run --json raw/
+
+In a report, the line of a Parquet file is its row.";
 
 /// Drop duplicate documents of a data set: equal ones, similar ones, repeated paragraphs
 #[derive(Args, Debug)]
@@ -131,6 +135,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let start = Instant::now();
     let options = arguments.options()?;
     let shards = arguments.documents.shards()?;
+    if !arguments.dry_run {
+        arguments.documents.check_stdout(&shards)?;
+    }
     arguments.check_files(&shards)?;
     // Held until the state is written, so that no other run adds to it meanwhile.
     let _lock = arguments.lock_seen()?;
@@ -165,7 +172,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         journal.remove()?;
     }
     arguments.summarise(&totals, &seen, start)?;
-    Ok(Outcome::found_if(totals.kept > 0))
+    // Bad records that stay are found, too.
+    Ok(Outcome::found_if(totals.kept + totals.bad > totals.bad_dropped))
 }
 
 impl Arguments {
@@ -264,7 +272,9 @@ impl Arguments {
         let report = self.report.as_deref();
         let report = report.map(|path| Report::open(path, after, documents.force)).transpose()?;
         let preparer = seen.texts.preparer().clone();
-        let prepare = move |text: &str, prepared: &mut _| preparer.prepare(text, prepared);
+        let prepare = move |text: &str, memory: &mut _, prepared: &mut _| {
+            preparer.prepare(text, memory, prepared);
+        };
         let how = (documents.bad, report.is_some(), !self.dry_run);
         let decider = Decider::new(seen, Arc::clone(shards), how, journal.clone(), progress);
         let on_end = Arc::new(move |progress: journal::Progress, report| {

@@ -1,5 +1,6 @@
 //! The text of a JSON object, and where it stands.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use serde_json::value::RawValue;
 pub(crate) enum Bad {
     NoJson,
     Lacks,
+    Null,
     NoText,
 }
 
@@ -19,6 +21,7 @@ impl fmt::Display for Bad {
         f.write_str(match self {
             Self::NoJson => "is no JSON object",
             Self::Lacks => "lacks the field of the text",
+            Self::Null => "has null in the field of the text",
             Self::NoText => "has no text in the field, but another value or half a surrogate pair",
         })
     }
@@ -26,32 +29,56 @@ impl fmt::Display for Bad {
 
 /// The names that lead to a field: `text`, or `/meta/body` for one within an object.
 #[derive(Clone, Debug)]
-pub(crate) struct Field(Vec<String>);
+pub(crate) struct Field {
+    name: String,
+    path: Vec<String>,
+}
 
 impl Field {
     pub(crate) fn parse(name: &str) -> Self {
         // As in RFC 6901.
         let unescape = |name: &str| name.replace("~1", "/").replace("~0", "~");
-        Self(match name.strip_prefix('/') {
+        let path = match name.strip_prefix('/') {
             Some(path) => path.split('/').map(unescape).collect(),
             None => vec![name.to_owned()],
-        })
+        };
+        Self { name: name.to_owned(), path }
+    }
+
+    pub(super) fn path(&self) -> &[String] {
+        &self.path
+    }
+
+    /// Why a record is bad, with the names of the fields that it has.
+    pub(super) fn complaint(&self, bad: Bad, fields: impl FnOnce() -> Vec<String>) -> String {
+        match bad {
+            Bad::Lacks => {
+                format!("lacks the field '{}'; its fields: {}", self.name, fields().join(", "))
+            }
+            bad => bad.to_string(),
+        }
     }
 
     /// Puts the text of a record into `text`. Returns the place of its JSON string.
     pub(crate) fn read(&self, record: &[u8], text: &mut String) -> Result<Range<usize>, Bad> {
         text.clear();
         let mut reader = serde_json::Deserializer::from_slice(record);
-        let found = Seek(&self.0).deserialize(&mut reader).map_err(|_| Bad::NoJson)?;
+        let found = Seek(&self.path).deserialize(&mut reader).map_err(|_| Bad::NoJson)?;
         reader.end().map_err(|_| Bad::NoJson)?;
         let raw = found.ok_or(Bad::Lacks)?.get();
         if raw == "null" {
-            return Err(Bad::Lacks);
+            return Err(Bad::Null);
         }
         unquote(raw.as_bytes(), text)?;
         let start = raw.as_ptr().addr() - record.as_ptr().addr();
         Ok(start..start + raw.len())
     }
+}
+
+/// The names of a record's fields.
+pub(super) fn fields(record: &[u8]) -> Vec<String> {
+    let fields = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(record);
+    fields.unwrap_or_default().into_keys().collect()
 }
 
 /// Appends the text of a JSON string.
@@ -158,7 +185,7 @@ mod tests {
             ("text", r#"{"text":"x"} x"#, Bad::NoJson),
             ("text", "{\"text\":\"\u{1}\"}", Bad::NoJson),
             ("text", r#"{"Text":"x"}"#, Bad::Lacks),
-            ("text", r#"{"text":null}"#, Bad::Lacks),
+            ("text", r#"{"text":null}"#, Bad::Null),
             ("text", r#"{"text":["x"]}"#, Bad::NoText),
             ("/a/b", r#"{"a":"b"}"#, Bad::Lacks),
         ] {

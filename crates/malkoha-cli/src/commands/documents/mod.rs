@@ -1,11 +1,16 @@
-//! Documents: a JSON object a line with a text in a field, in files that are read and written
-//! shard by shard. Commands decide what stays of each.
+//! Documents: JSON objects in lines, or rows of Parquet, with a text in a field. Their files are
+//! read and written shard by shard. Commands decide what stays of each.
 
 mod json;
 mod records;
 mod settle;
 mod shards;
 mod source;
+#[cfg(feature = "parquet")]
+mod table;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_table.rs"]
+mod table;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -13,13 +18,15 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use malkoha_text::Memory;
 
 pub(crate) use records::{Content, Fate, OnBad, Records};
 pub(crate) use shards::Shard;
 pub(crate) use write::{Files, Report};
 
-use self::json::Field;
+use self::json::{Bad, Field};
 use self::source::{Piece, Reader};
+use self::table::{Group, Table};
 use crate::arguments::ThreadArgs;
 use crate::input::{Inputs, is_same, linked_files_below, name};
 use crate::pipeline::{Sink, in_two_turns};
@@ -32,7 +39,7 @@ pub(crate) struct DocumentArgs {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
 
-    /// The field that has the text; /a/b is the field b of the object a
+    /// The field or column that has the text; /a/b is the field b of the object a
     #[arg(long, value_name = "NAME")]
     pub(crate) field: String,
 
@@ -57,6 +64,17 @@ impl DocumentArgs {
         let stdin = [PathBuf::from("-")];
         let inputs = if self.inputs.is_empty() { &stdin[..] } else { &self.inputs };
         Ok(shards::shards(inputs, self.output.as_deref())?.into())
+    }
+
+    /// Refuses rows on standard output.
+    pub(crate) fn check_stdout(&self, shards: &[Shard]) -> Result<()> {
+        match shards.iter().find(|shard| shard.is_table && shard.output.is_none()) {
+            Some(shard) => bail!(
+                "{} is Parquet, which cannot go to standard output: name a directory with --output",
+                name(&shard.input)
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Refuses to overwrite files, before the work begins.
@@ -90,9 +108,9 @@ impl DocumentArgs {
         &self,
         shards: &Arc<[Shard]>,
         first: usize,
-        prepare: impl Fn(&str, &mut P) + Send + Sync + 'static,
+        prepare: impl Fn(&str, &mut Memory, &mut P) + Send + Sync + 'static,
         sink: S,
-        files: Files<E>,
+        mut files: Files<E>,
     ) -> Result<S>
     where
         P: Default + Send + 'static,
@@ -101,13 +119,14 @@ impl DocumentArgs {
     {
         let total = shards[first..].iter().map(Shard::size).sum();
         let bar = Arc::new(Progress::beside_lines("Reading", total));
-        let reader = Reader::new(Arc::clone(shards), bar, first);
         let (field, on_bad) = (Field::parse(&self.field), self.bad);
+        let reader = Reader::new(Arc::clone(shards), bar, field.clone(), first);
         let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
         let work = move |piece: &Piece, records: &mut Records<P, E>| {
             records.read(piece, &names[piece.shard], &field, &prepare, on_bad)
         };
         let threads = self.threads.threads();
+        files.threads = threads;
         let (sink, mut files) = in_two_turns(reader, threads, work, sink, files)?;
         files.finish()?;
         Ok(sink)
@@ -126,6 +145,9 @@ pub(crate) fn each_text(
         .into_iter()
         .filter(|file| paths.contains(file) || shards::is_shard(file))
         .collect();
+    let (tables, files): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|file| shards::is_table(file));
+    tables.iter().try_for_each(|table| each_text_of_table(table, &fields, &mut each))?;
     let inputs = Inputs::of_files(files.clone(), b'\n').all_needed().numbered(true);
     let mut blocks = inputs.blocks(&Progress::hidden());
     let (mut block, mut text) = (crate::input::Block::default(), String::new());
@@ -143,15 +165,57 @@ pub(crate) fn each_text(
                             texts += 1;
                             each(&text)?;
                         }
-                        Err(error) => bad = Some(error),
+                        Err(error) => bad = Some((field, error)),
                     }
                 }
-                if let Some(bad) = bad.filter(|_| texts == 0 && !record.trim_ascii().is_empty()) {
-                    bail!("line {line} of {} {bad}", name(&files[block.file()]));
+                let is_bad = texts == 0 && !record.trim_ascii().is_empty();
+                if let Some((field, bad)) = bad.filter(|_| is_bad) {
+                    let complaint = field.complaint(bad, || json::fields(record));
+                    bail!("line {line} of {} {complaint}", name(&files[block.file()]));
                 }
             }
             Ok(())
         })?;
+    }
+    Ok(())
+}
+
+/// [`each_text`] of one Parquet file.
+fn each_text_of_table(
+    path: &Path,
+    fields: &[Field],
+    each: &mut impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    let tables: Vec<_> =
+        fields.iter().map(|field| Table::open(path, field, None)).collect::<Result<_>>()?;
+    let mut before = 0;
+    for index in 0..tables.first().map_or(0, |table| table.groups()) {
+        // By row: why it is bad, until one of its fields has a text.
+        let mut bad: Vec<Option<(&Field, Bad)>> = Vec::new();
+        for (at, (field, table)) in fields.iter().zip(&tables).enumerate() {
+            let mut row = 0;
+            Group { table: Arc::clone(table), index }.each_text(|text| {
+                let found = text.map(&mut *each);
+                match (found, at) {
+                    (Ok(done), _) => {
+                        done?;
+                        bad.resize(bad.len().max(row + 1), None);
+                        bad[row] = None;
+                    }
+                    (Err(error), 0) => bad.push(Some((field, error))),
+                    (Err(_), _) => {}
+                }
+                row += 1;
+                Ok(())
+            })?;
+        }
+        if let Some((row, (field, error))) =
+            bad.iter().enumerate().find_map(|(row, bad)| Some((row, (*bad)?)))
+        {
+            let complaint = field.complaint(error, || tables[0].fields());
+            bail!("row {} of {} {complaint}", before + row + 1, name(path));
+        }
+        before += bad.len();
     }
     Ok(())
 }

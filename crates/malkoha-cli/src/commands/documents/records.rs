@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use anyhow::{Result, bail};
+use malkoha_text::Memory;
 
-use super::json::{Bad, Field};
+use super::json::{self, Bad, Field};
 use super::source::Piece;
+use super::table::{Group, Rest};
 use crate::output::{Encoding, Piece as Compressed};
 use crate::records::{shown, split};
 
@@ -28,10 +30,13 @@ pub(crate) struct Records<P, E> {
     pub(crate) records: Vec<Record>,
     /// By record; some more are memory to use again.
     prepared: Vec<P>,
+    memory: Memory,
     text: String,
     /// The lines of the block that stay, and their compressed form.
     pub(crate) rest: Vec<u8>,
     pub(crate) piece: Compressed,
+    /// The rows of a table that stay.
+    pub(super) rest_of_group: Option<Rest>,
     /// Lines of the report.
     pub(crate) report: Vec<u8>,
     /// How the lines that stay are compressed, if they are written.
@@ -41,9 +46,9 @@ pub(crate) struct Records<P, E> {
     pub(crate) note: Option<E>,
 }
 
-/// A line.
+/// A line, or a row of a table.
 pub(crate) struct Record {
-    /// Its place in the block, with its terminator.
+    /// The line's place in the block, with its terminator.
     line: Range<usize>,
     pub(crate) content: Content,
     pub(crate) fate: Fate,
@@ -58,10 +63,28 @@ pub(crate) enum Fate {
     Cut(Vec<Range<usize>>),
 }
 
-/// The content of a line.
+/// What stays of a record.
+pub(super) enum Row<'a> {
+    Drop,
+    Keep,
+    Cut(&'a [Range<usize>]),
+}
+
+impl Record {
+    fn row(&self, on_bad: Option<OnBad>) -> Row<'_> {
+        match (&self.content, &self.fate) {
+            (Content::Blank, _) | (_, Fate::Drop) => Row::Drop,
+            (Content::Bad(_), _) if on_bad != Some(OnBad::Keep) => Row::Drop,
+            (Content::Text(_), Fate::Cut(kept)) => Row::Cut(kept),
+            _ => Row::Keep,
+        }
+    }
+}
+
+/// The content of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A text, whose JSON string has this place in the line.
+    /// A text, whose JSON string has this place in the line, if it is one.
     Text(Range<usize>),
     Bad(Bad),
     Blank,
@@ -74,9 +97,11 @@ impl<P, E> Default for Records<P, E> {
             ends: false,
             records: Vec::new(),
             prepared: Vec::new(),
+            memory: Memory::default(),
             text: String::new(),
             rest: Vec::new(),
             piece: Compressed::default(),
+            rest_of_group: None,
             report: Vec::new(),
             encoding: None,
             on_bad: None,
@@ -92,10 +117,10 @@ impl<P: Default, E> Records<P, E> {
         piece: &Piece,
         file: &str,
         field: &Field,
-        prepare: &impl Fn(&str, &mut P),
+        prepare: &impl Fn(&str, &mut Memory, &mut P),
         on_bad: OnBad,
     ) -> Result<()> {
-        let Self { records, prepared, text, .. } = self;
+        let Self { records, prepared, memory, text, .. } = self;
         (self.shard, self.ends, self.on_bad) = (piece.shard, piece.ends, Some(on_bad));
         records.clear();
         self.report.clear();
@@ -103,29 +128,38 @@ impl<P: Default, E> Records<P, E> {
         if piece.ends {
             return Ok(());
         }
+        let mut add = |line, content, text: &str| {
+            let at = records.len();
+            if prepared.len() == at {
+                prepared.push(P::default());
+            }
+            if matches!(content, Content::Text(_)) {
+                prepare(text, memory, &mut prepared[at]);
+            }
+            records.push(Record { line, content, fate: Fate::Keep });
+        };
+        if let Some(group) = &piece.group {
+            return read_rows(group, piece.rows_before, file, field, on_bad, |content, text| {
+                add(0..0, content, text);
+            });
+        }
         let block = piece.lines.source();
-        let mut start = 0;
+        let (mut start, mut number) = (0, block.lines_before);
         split(block.text, b'\n', |lines| {
             for &line in lines {
-                let at = records.len();
+                number += 1;
                 let end = (start + line.len() + 1).min(block.text.len());
                 let content = match field.read(line, text) {
                     Ok(place) => Content::Text(place),
                     Err(_) if line.trim_ascii().is_empty() => Content::Blank,
                     Err(bad) if on_bad == OnBad::Stop => bail!(
-                        "line {} of {file} {bad}: '{}' (--bad keep or drop goes on)",
-                        block.lines_before + at as u64 + 1,
+                        "line {number} of {file} {}: '{}' (--bad keep or drop goes on)",
+                        field.complaint(bad, || json::fields(line)),
                         shown(line)
                     ),
                     Err(bad) => Content::Bad(bad),
                 };
-                if prepared.len() == at {
-                    prepared.push(P::default());
-                }
-                if matches!(content, Content::Text(_)) {
-                    prepare(text, &mut prepared[at]);
-                }
-                records.push(Record { line: start..end, content, fate: Fate::Keep });
+                add(start..end, content, text);
                 start = end;
             }
             Ok(())
@@ -137,9 +171,16 @@ impl<P: Default, E> Records<P, E> {
         self.records.iter_mut().zip(&mut self.prepared)
     }
 
-    /// Puts the lines that stay together, and compresses them.
+    /// Puts the lines or rows that stay together, and compresses them.
     pub(crate) fn finish(&mut self, piece: &Piece) -> Result<()> {
         let Some(encoding) = self.encoding else { return Ok(()) };
+        if let Some(group) = &piece.group {
+            if !piece.ends {
+                let rows: Vec<_> = self.records.iter().map(|it| it.row(self.on_bad)).collect();
+                self.rest_of_group = Some(group.rest(&rows)?);
+            }
+            return Ok(());
+        }
         self.rest.clear();
         if !piece.ends {
             self.assemble(piece)?;
@@ -150,15 +191,14 @@ impl<P: Default, E> Records<P, E> {
     fn assemble(&mut self, piece: &Piece) -> Result<()> {
         let block = piece.lines.source().text;
         let Self { records, text, rest, on_bad, .. } = self;
-        for Record { line, content, fate } in records.iter() {
-            let line = &block[line.clone()];
-            match (content, fate) {
-                (Content::Blank, _) | (_, Fate::Drop) => continue,
-                (Content::Bad(_), _) if *on_bad != Some(OnBad::Keep) => continue,
-                (Content::Text(place), Fate::Cut(kept)) => {
+        for record in records.iter() {
+            let line = &block[record.line.clone()];
+            match (record.row(*on_bad), &record.content) {
+                (Row::Drop, _) => continue,
+                (Row::Cut(kept), Content::Text(place)) => {
                     text.clear();
                     // It was read before.
-                    let _ = super::json::unquote(&line[place.clone()], text);
+                    let _ = json::unquote(&line[place.clone()], text);
                     let left: String = kept.iter().map(|part| &text[part.clone()]).collect();
                     rest.extend_from_slice(&line[..place.start]);
                     serde_json::to_writer(&mut *rest, &left)?;
@@ -173,4 +213,27 @@ impl<P: Default, E> Records<P, E> {
         }
         Ok(())
     }
+}
+
+/// Reads the rows of a table.
+fn read_rows(
+    group: &Group,
+    mut number: u64,
+    file: &str,
+    field: &Field,
+    on_bad: OnBad,
+    mut add: impl FnMut(Content, &str),
+) -> Result<()> {
+    group.each_text(|text| {
+        number += 1;
+        match text {
+            Ok(text) => add(Content::Text(0..0), text),
+            Err(bad) if on_bad == OnBad::Stop => bail!(
+                "row {number} of {file} {} (--bad keep or drop goes on)",
+                field.complaint(bad, || group.table.fields())
+            ),
+            Err(bad) => add(Content::Bad(bad), ""),
+        }
+        Ok(())
+    })
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::failure::tell;
-use crate::input::{encoding, is_same, is_stdin, linked_files_below, name};
+use crate::input::{encoding, is_parquet, is_same, is_stdin, linked_files_below, name};
 use crate::output::Encoding;
 
 /// One file of documents.
@@ -17,6 +17,8 @@ pub(crate) struct Shard {
     /// `None` for standard output.
     pub(crate) output: Option<PathBuf>,
     pub(crate) encoding: Encoding,
+    /// It has a table instead of lines.
+    pub(super) is_table: bool,
 }
 
 impl Shard {
@@ -27,7 +29,10 @@ impl Shard {
     }
 }
 
-/// Endings of names below directories, before that of a compression.
+/// The endings of names of Parquet files.
+const TABLES: [&str; 3] = ["parquet", "parq", "pq"];
+
+/// Other endings of names below directories, before that of a compression.
 const ENDINGS: [&str; 4] = ["jsonl", "ndjson", "json", "jsonlines"];
 
 const COMPRESSIONS: [&str; 4] = ["gz", "zst", "zstd", "xz"];
@@ -62,13 +67,14 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             let output =
                 output.map(|directory| target(directory, below, is_directory)).transpose()?;
             // A pipe is read once.
-            let compressed = output.is_some() && file.is_file();
+            let is_table = is_table(&file);
+            let compressed = output.is_some() && file.is_file() && !is_table;
             let encoding = if compressed {
                 encoding(&file).with_context(|| format!("cannot read {}", name(&file)))?
             } else {
                 Encoding::Plain
             };
-            shards.push(Shard { input: file, output, encoding });
+            shards.push(Shard { input: file, output, encoding, is_table });
         }
     }
     if let Some(first) = ignored.first() {
@@ -76,19 +82,34 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             if ignored.len() == 1 { "1 file".into() } else { format!("{} files", ignored.len()) };
         tell(&format!(
             "malkoha: {files} left out, because of names that do not end in .jsonl, .ndjson or \
-             .json, perhaps with .gz, .zst or .xz: the first is {}",
+             .json, perhaps with .gz, .zst or .xz, or in .parquet: the first is {}",
             name(first)
         ));
     }
     ensure!(
         !shards.is_empty(),
-        "there are no files of documents: name files, or a directory with .jsonl files"
+        "there are no files of documents: name files, or a directory with .jsonl or .parquet files"
     );
     check_outputs(&shards)?;
     Ok(shards)
 }
 
+/// Whether a file is of Parquet, by its name or content.
+pub(super) fn is_table(file: &Path) -> bool {
+    !is_stdin(file) && (is_named_table(file) || file.is_file() && is_parquet(file))
+}
+
+/// Whether the name is that of a Parquet file.
+fn is_named_table(file: &Path) -> bool {
+    let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    ending.is_some_and(|ending| TABLES.contains(&&*ending))
+}
+
 pub(crate) fn is_shard(file: &Path) -> bool {
+    let is_hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    if is_named_table(file) && !is_hidden {
+        return true;
+    }
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
     let mut endings = name.split('.').skip(1).map(str::to_ascii_lowercase).collect::<Vec<_>>();
     endings.pop_if(|ending| COMPRESSIONS.contains(&&**ending));
@@ -151,10 +172,14 @@ mod tests {
 
     #[test]
     fn endings_tell_shards() {
-        for name in ["a.jsonl", "a.JSONL.gz", "b.json.zst", "c.x.ndjson.xz", "d.jsonl.zstd"] {
+        for name in
+            ["t.parquet", "a.jsonl", "a.JSONL.gz", "b.json.zst", "c.x.ndjson.xz", "d.jsonl.zstd"]
+        {
             assert!(is_shard(Path::new(name)), "{name}");
         }
-        for name in ["README.md", "jsonl", "a.gz", ".a.jsonl", "a.jsonl.tmp", "a.csv"] {
+        for name in
+            ["README.md", "jsonl", "a.gz", ".a.jsonl", ".a.pq", "a.pq.gz", "a.jsonl.tmp", "a.csv"]
+        {
             assert!(!is_shard(Path::new(name)), "{name}");
         }
     }

@@ -11,6 +11,7 @@ use super::records::Records;
 use super::settle::Settler;
 use super::shards::Shard;
 use super::source::Piece;
+use super::table::{Group, TableWriter};
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 use crate::output::{Draft, Encoder, stdout};
@@ -24,6 +25,8 @@ pub(crate) struct Files<E> {
     /// Whether anything is written.
     writes: bool,
     overwrite: bool,
+    /// That compress.
+    pub(super) threads: usize,
     open: Option<Open>,
     report: Option<Report>,
     on_end: OnEnd<E>,
@@ -37,7 +40,13 @@ type OnEnd<E> = Arc<dyn Fn(E, u64) -> Result<()> + Send + Sync>;
 struct Open {
     shard: usize,
     out: Out,
-    encoder: Encoder,
+    form: Form,
+}
+
+/// What the file has.
+enum Form {
+    Lines(Encoder),
+    Table(Box<TableWriter>),
 }
 
 enum Out {
@@ -53,11 +62,12 @@ impl<E: Send + 'static> Files<E> {
         on_end: OnEnd<E>,
     ) -> Self {
         let settler = Settler::new();
-        Self { shards, first_new, writes, overwrite, open: None, report, on_end, settler }
+        let (threads, open) = (1, None);
+        Self { shards, first_new, writes, overwrite, threads, open, report, on_end, settler }
     }
 
     /// The open file of a shard.
-    fn open(&mut self, shard: usize) -> Result<&mut Open> {
+    fn open(&mut self, shard: usize, group: Option<&Group>) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.shard != shard) {
             let Shard { output, encoding, .. } = &self.shards[shard];
             let out = match output {
@@ -67,21 +77,35 @@ impl<E: Send + 'static> Files<E> {
                     Out::Stdout
                 }
             };
-            let encoder = out.with(|out| Encoder::begin(*encoding, out));
-            self.open = Some(Open { shard, encoder: encoder.context(CANNOT_WRITE)?, out });
+            let form = match (&out, group) {
+                (Out::File(draft), Some(Group { table, .. })) => {
+                    Form::Table(TableWriter::begin(table, draft.file())?.into())
+                }
+                _ => {
+                    let encoder = out.with(|out| Encoder::begin(*encoding, self.threads, out));
+                    Form::Lines(encoder.context(CANNOT_WRITE)?)
+                }
+            };
+            self.open = Some(Open { shard, form, out });
         }
         Ok(self.open.as_mut().expect("opened"))
     }
 
     /// Ends a file. The returned step gives it its name.
-    fn end(&mut self, shard: usize) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<E>>> {
-        self.open(shard)?;
-        let Some(Open { out, encoder, .. }) = self.open.take() else { return Ok(None) };
-        let Some(path) = self.shards[shard].output.clone() else {
-            out.with(|out| encoder.end(out)).context(CANNOT_WRITE)?;
-            return Ok(None);
+    fn end(
+        &mut self,
+        shard: usize,
+        group: Option<&Group>,
+    ) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<E>>> {
+        self.open(shard, group)?;
+        let Some(Open { out, form, .. }) = self.open.take() else { return Ok(None) };
+        let path = self.shards[shard].output.clone();
+        let ended = match form {
+            Form::Lines(encoder) => out.with(|out| encoder.end(out)).map_err(Into::into),
+            Form::Table(writer) => writer.end(),
         };
-        out.with(|out| encoder.end(out)).with_context(|| cannot_write(&path))?;
+        ended.with_context(|| path.as_deref().map_or(CANNOT_WRITE.into(), cannot_write))?;
+        let Some(path) = path else { return Ok(None) };
         let overwrite = self.overwrite;
         Ok(Some(move || {
             let Out::File(draft) = out else { return Ok(()) };
@@ -105,8 +129,9 @@ impl<P: Default, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         records.finish(piece)
     }
 
-    fn write(&mut self, _piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
-        let shard = records.shard;
+    fn write(&mut self, piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
+        let (shard, group) = (records.shard, piece.group.as_ref());
+        let rest = records.rest_of_group.take();
         if shard < self.first_new {
             return Ok(());
         }
@@ -116,16 +141,21 @@ impl<P: Default, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         if self.writes {
             let failed =
                 self.shards[shard].output.as_deref().map_or(CANNOT_WRITE.into(), cannot_write);
-            let open = self.open(shard)?;
-            let Open { out, encoder, .. } = open;
-            if !records.ends {
-                out.with(|out| encoder.add(&mut records.piece, out)).context(failed)?;
+            let Open { out, form, .. } = self.open(shard, group)?;
+            match (form, group.zip(rest)) {
+                (Form::Table(writer), Some((group, rest))) => {
+                    writer.add(group, &rest).context(failed)?;
+                }
+                (Form::Lines(encoder), _) if !records.ends => {
+                    out.with(|out| encoder.add(&mut records.piece, out)).context(failed)?;
+                }
+                _ => {}
             }
         }
         if !records.ends {
             return Ok(());
         }
-        let name_file = if self.writes { self.end(shard)? } else { None };
+        let name_file = if self.writes { self.end(shard, group)? } else { None };
         let report = self.report.as_mut().map(Report::flush).transpose()?;
         let (note, on_end) = (records.note.take(), Arc::clone(&self.on_end));
         self.settler.add(move || {
@@ -162,6 +192,8 @@ pub(crate) struct Report {
     out: BufWriter<To>,
     bytes: u64,
     failed: String,
+    /// A pipe cannot be.
+    is_synced: bool,
 }
 
 impl Report {
@@ -189,8 +221,8 @@ impl Report {
             let cut = file.set_len(kept).and_then(|()| file.seek(io::SeekFrom::End(0)));
             cut.with_context(|| failed.clone())?;
         }
-        let bytes = kept;
-        Ok(Self { out: BufWriter::new(To::File(file)), bytes, failed })
+        let (bytes, is_synced) = (kept, metadata.is_file());
+        Ok(Self { out: BufWriter::new(To::File(file)), bytes, failed, is_synced })
     }
 
     fn add(&mut self, lines: &[u8]) -> Result<()> {
@@ -200,13 +232,15 @@ impl Report {
 
     /// Lines for people.
     pub(crate) fn stdout() -> Self {
-        Self { out: BufWriter::new(To::Stdout), bytes: 0, failed: CANNOT_WRITE.into() }
+        let (out, failed) = (BufWriter::new(To::Stdout), CANNOT_WRITE.into());
+        Self { out, bytes: 0, failed, is_synced: false }
     }
 
     /// Hands all lines over to the system.
     fn flush(&mut self) -> Result<Flushed> {
         let flushed = self.out.flush().and_then(|()| match self.out.get_ref() {
-            To::File(file) => file.try_clone().map(Some),
+            To::File(file) if self.is_synced => file.try_clone().map(Some),
+            To::File(_) => Ok(None),
             To::Stdout => Ok(None),
         });
         let file = flushed.with_context(|| self.failed.clone())?;

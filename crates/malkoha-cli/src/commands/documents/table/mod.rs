@@ -1,0 +1,231 @@
+//! Parquet files: tables, of which a column has the texts. Row groups are read and written page by
+//! page.
+
+mod rest;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
+
+use anyhow::{Context, Result, bail, ensure};
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader, get_typed_column_reader};
+use parquet::data_type::ByteArrayType;
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::serialized_reader::SerializedPageReader;
+
+pub(super) use self::rest::{Rest, TableWriter};
+use super::json::{Bad, Field};
+use crate::input::name;
+
+/// Rows that are read at once.
+const BATCH: usize = 64;
+
+/// The most rows of a group, each of which takes some memory even if it is empty.
+const MOST_ROWS: i64 = 1 << 24;
+
+/// The most values of a page. Levels that repeat need no bytes.
+const MOST_VALUES: u32 = 1 << 26;
+
+/// A file.
+pub(crate) struct Table {
+    path: PathBuf,
+    metadata: ParquetMetaData,
+    /// The column of the texts.
+    column: Result<usize, Bad>,
+    /// The file that the rest goes to.
+    output: Option<PathBuf>,
+}
+
+impl Table {
+    pub(super) fn open(path: &Path, field: &Field, output: Option<&Path>) -> Result<Arc<Self>> {
+        let metadata = guarded(path, || {
+            let mut reader =
+                ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
+            reader.try_parse(&File::open(path)?)?;
+            Ok(reader.finish()?)
+        })?;
+        for (number, group) in metadata.row_groups().iter().enumerate() {
+            let rows = group.num_rows();
+            ensure!(
+                (0..=MOST_ROWS).contains(&rows),
+                "row group {number} of {} has {rows} rows, and at most {MOST_ROWS} can be read: \
+                 write it with smaller row groups",
+                name(path)
+            );
+        }
+        let column = column(&metadata, field.path());
+        Ok(Arc::new(Self { path: path.into(), metadata, column, output: output.map(Into::into) }))
+    }
+
+    pub(super) fn groups(&self) -> usize {
+        self.metadata.num_row_groups()
+    }
+
+    /// The names of the columns.
+    pub(super) fn fields(&self) -> Vec<String> {
+        let root = self.metadata.file_metadata().schema();
+        root.get_fields().iter().map(|field| field.name().to_owned()).collect()
+    }
+}
+
+/// The column of a field.
+fn column(metadata: &ParquetMetaData, path: &[String]) -> Result<usize, Bad> {
+    let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
+    let mut found = columns.filter(|(_, column)| column.path().parts().starts_with(path));
+    let (at, column) = found.next().ok_or(Bad::Lacks)?;
+    let is_text = match column.logical_type_ref() {
+        None => matches!(
+            column.converted_type(),
+            ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON
+        ),
+        Some(kind) => matches!(kind, LogicalType::String | LogicalType::Enum | LogicalType::Json),
+    };
+    let is_one = column.path().parts().len() == path.len() && column.max_rep_level() == 0;
+    let is_text = is_text && is_one && column.physical_type() == Type::BYTE_ARRAY;
+    if is_text { Ok(at) } else { Err(Bad::NoText) }
+}
+
+/// Some rows of a file, or its end.
+pub(crate) struct Group {
+    pub(super) table: Arc<Table>,
+    pub(super) index: usize,
+}
+
+impl Group {
+    /// Its size in the file.
+    pub(super) fn bytes(&self) -> usize {
+        usize::try_from(self.table.metadata.row_group(self.index).compressed_size()).unwrap_or(0)
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        usize::try_from(self.table.metadata.row_group(self.index).num_rows()).unwrap_or(0)
+    }
+
+    /// Calls `each` with the texts of all rows.
+    pub(super) fn each_text(
+        &self,
+        mut each: impl FnMut(Result<&str, Bad>) -> Result<()>,
+    ) -> Result<()> {
+        let Table { path, column, .. } = &*self.table;
+        let column = match *column {
+            Ok(column) => column,
+            Err(bad) => return (0..self.rows()).try_for_each(|_| each(Err(bad))),
+        };
+        let reader = guarded(path, || self.read(column))?;
+        let mut reader = get_typed_column_reader::<ByteArrayType>(reader);
+        let full =
+            self.table.metadata.file_metadata().schema_descr().column(column).max_def_level();
+        let (mut levels, mut values, mut rows) = (Vec::new(), Vec::new(), 0);
+        loop {
+            levels.clear();
+            values.clear();
+            let (read, ..) = guarded(path, || {
+                Ok(reader.read_records(BATCH, Some(&mut levels), None, &mut values)?)
+            })?;
+            if read == 0 {
+                break;
+            }
+            rows += read;
+            let mut values = values.iter();
+            for row in 0..read {
+                if levels.get(row).is_some_and(|level| *level < full) {
+                    each(Err(Bad::Null))?;
+                    continue;
+                }
+                let text = values.next().map(|value| str::from_utf8(value.data()));
+                each(text.with_context(|| damaged(path))?.map_err(|_| Bad::NoText))?;
+            }
+        }
+        ensure!(rows == self.rows(), damaged(path));
+        Ok(())
+    }
+
+    fn read(&self, column: usize) -> Result<ColumnReader> {
+        let Table { path, metadata, .. } = &*self.table;
+        let chunk = metadata.row_group(self.index).column(column);
+        let file = Arc::new(File::open(path)?);
+        let pages = SerializedPageReader::new(file, chunk, self.rows(), None)?;
+        let least = match chunk.column_type() {
+            Type::BOOLEAN | Type::FIXED_LEN_BYTE_ARRAY => 0,
+            Type::INT64 | Type::DOUBLE => 8,
+            _ => 4,
+        };
+        Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(Checked { pages, least })))
+    }
+}
+
+/// Pages whose sizes are possible, because the decoders allocate memory for them.
+struct Checked {
+    pages: SerializedPageReader<File>,
+    /// Bytes of a value in a dictionary.
+    least: usize,
+}
+
+impl PageReader for Checked {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        let page = self.pages.get_next_page()?;
+        if let Some(page) = &page {
+            let values = page.num_values();
+            let is_dictionary = matches!(page, Page::DictionaryPage { .. });
+            let room = page.buffer().len() / self.least.max(1);
+            if values > MOST_VALUES || is_dictionary && values as usize > room {
+                return Err(ParquetError::General(format!("a page of {values} values")));
+            }
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        self.pages.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        self.pages.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> ParquetResult<bool> {
+        self.pages.at_record_boundary()
+    }
+}
+
+impl Iterator for Checked {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+fn damaged(path: &Path) -> String {
+    format!("cannot read {}: it is damaged", name(path))
+}
+
+/// Does work of the Parquet library, some of which panics if a file is damaged.
+fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    thread_local! {
+        static WITHIN: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let hook = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !WITHIN.get() {
+                hook(panic);
+            }
+        }));
+    });
+    WITHIN.set(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    WITHIN.set(false);
+    match done {
+        Ok(done) => done.with_context(|| format!("cannot read {}", name(path))),
+        Err(_) => bail!(damaged(path)),
+    }
+}
