@@ -34,6 +34,7 @@ impl Table {
 
 pub(crate) struct Group {
     pub(super) table: Arc<Table>,
+    #[expect(dead_code, reason = "as in the other build")]
     pub(super) index: usize,
 }
 
