@@ -46,7 +46,7 @@ class Pair:
         return [b"%d" % self.random.randrange(KEYS) for _ in range(count)]
 
     def value(self):
-        return self.random.randbytes(self.random.choice([0, 3, 30, 300, 3000]))
+        return self.random.randbytes(self.random.choice([0, 3, 30, 100, 300]))
 
     def step(self, store, model):
         (key,) = self.keys(1)
