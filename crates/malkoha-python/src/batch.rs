@@ -21,9 +21,13 @@ pub(crate) fn most_threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// The same, and fewer for a small batch.
+/// The same, and fewer for a small batch. How many the process may use takes the system longer than
+/// a small batch takes.
 fn threads(asked: Option<usize>, keys: usize) -> usize {
-    most_threads(asked).min((keys / PER_THREAD).max(1))
+    match keys / PER_THREAD {
+        0 | 1 => 1,
+        most => most_threads(asked).min(most),
+    }
 }
 
 /// A numpy array for one answer to each key.
