@@ -45,6 +45,7 @@ impl Field {
         Self { name: name.to_owned(), path }
     }
 
+    #[cfg(feature = "parquet")]
     pub(super) fn path(&self) -> &[String] {
         &self.path
     }
