@@ -41,18 +41,21 @@ class Reader:
 
 
 def write(directory, lines):
-    seen = CuckooFilter(fpr=1e-6)
+    file = directory / "seen.mlk"
+    seen = CuckooFilter.load(file) if file.exists() else CuckooFilter(fpr=1e-6)
     with Store(directory / "store") as store:
         for number, line in enumerate(lines):
             seen.add(line)
             store[line] = str(number)
-        seen.save(directory / "seen.mlk")
+        seen.save(file)
 
 
 def read(directory, lines):
     following, reader = Following(directory / "seen.mlk"), Reader(directory / "store")
     for line in lines:
         if line in following.filter():
+            if line not in reader.store:
+                reader.refresh()
             yield line, reader.store.get(line)
 
 

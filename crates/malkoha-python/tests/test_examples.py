@@ -119,9 +119,12 @@ def test_readers_notice_what_a_writer_changes(tmp_path):
     module = example("readers")
     following, reader = module.Following(tmp_path / "seen.mlk"), module.Reader(tmp_path / "store")
     before = following.filter()
+    found = module.read(tmp_path, ["wren", "gull"])
+    assert next(found) == ("wren", b"1")
     assert following.filter() is before and "gull" not in before and len(reader.store) == 2
     module.write(tmp_path, ["gull"])
-    assert following.filter() is not before and "gull" in following.filter()
+    assert following.filter() is not before and following.filter().contains_many(["gull", "wren"]).all()
+    assert next(found) == ("gull", b"0")
     assert "gull" not in reader.store and "wren" in before
     reader.refresh()
     assert reader.store["gull"] == b"0" and len(reader.store) == 3

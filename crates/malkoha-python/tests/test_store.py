@@ -1,5 +1,6 @@
 """The embedded store as a mapping, against dict, over processes, threads and damage."""
 
+import errno
 import gc
 import multiprocessing
 import os
@@ -144,10 +145,22 @@ def test_it_is_a_dict(tmp_path):
     pair.store.close()
 
 
+class Pairs:
+    """As MutableMapping's update() takes it: no items()."""
+
+    def keys(self):
+        return ["a", "b"]
+
+    def __getitem__(self, key):
+        return {"a": "1", "b": "2"}[key]
+
+
 def test_a_mapping(store):
     assert isinstance(store, MutableMapping) and isinstance(store.table("t"), MutableMapping)
     store.update({"a": "1"}, b="2")
+    store.update(Pairs())
     store.update([("c", b"3")])
+    assert b"3" in store.values() and b"4" not in store.values()
     assert store == {b"a": b"1", b"b": b"2", b"c": b"3"} and store
     assert list(store.keys()) == [b"a", b"b", b"c"] and list(store.values()) == [b"1", b"2", b"3"]
     assert store.setdefault("a", "9") == b"1" and store.setdefault("d", "4") == b"4"
@@ -387,7 +400,7 @@ def test_readers_and_a_second_writer(tmp_path):
     path = tmp_path / "store"
     with pytest.raises(malkoha.StoreNotFoundError, match="nothing was written yet") as raised:
         Store(path, read_only=True)
-    assert isinstance(raised.value, FileNotFoundError)
+    assert isinstance(raised.value, FileNotFoundError) and raised.value.errno == errno.ENOENT
     with Store(path) as store:
         with Store(path, read_only=True) as reader:
             assert len(reader) == 0

@@ -1,5 +1,7 @@
 """The exceptions of this package: one for each family of the library's errors."""
 
+from errno import ENOENT, ENOSPC
+
 
 class MalkohaError(Exception):
     """The base of this package's exceptions."""
@@ -61,6 +63,8 @@ class StoreDamagedError(StoreError):
 class StoreFullError(StoreError, OSError):
     """The device has no room. Reading continues, and writing too once there is room."""
 
+    errno: int = ENOSPC
+
 
 class StoreLockedError(StoreError):
     """The store is open for writing, here or in another process."""
@@ -68,6 +72,8 @@ class StoreLockedError(StoreError):
 
 class StoreNotFoundError(StoreError, FileNotFoundError):
     """There is no store in the directory."""
+
+    errno: int = ENOENT
 
 
 class StoreValueError(StoreError, ValueError):

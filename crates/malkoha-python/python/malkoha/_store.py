@@ -49,6 +49,9 @@ class _Values(ValuesView):
     def __iter__(self):
         return (value for _, value in self._mapping._pairs())
 
+    def __contains__(self, value):
+        return any(value == found for found in self)
+
 
 class _Views:
     """Views that read pairs together, and not key by key."""
@@ -103,7 +106,11 @@ class _Changes(_Views):
 
     def update(self, other=(), /, **more):
         """Sets the values of a mapping, or of pairs, in batches of 1,024."""
-        pairs = other.items() if hasattr(other, "items") else other
+        pairs = other
+        if hasattr(other, "items"):
+            pairs = other.items()
+        elif hasattr(other, "keys"):
+            pairs = ((key, other[key]) for key in other.keys())
         pairs = chain(pairs, more.items())
         while batch := list(islice(pairs, CHUNK)):
             self.put_many([key for key, _ in batch], [value for _, value in batch])
