@@ -4,7 +4,7 @@
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
-use crate::errors::{BuildError, InsertError};
+use crate::errors::{BuildError, InsertError, StoreValueError};
 
 macro_rules! arguments {
     ($($name:ident: $type:ty = $range:literal, $error:ident;)*) => {$(
@@ -36,6 +36,9 @@ arguments! {
     near: Option<f64> = "a number above 0 and below 1", BuildError;
     bands: Option<(u32, u32)> = "two numbers of 1 or more", BuildError;
     rate: Option<f64> = "a number above 0 and below 1", BuildError;
+    file_bytes: Option<u64> = "4096 to 2^33", StoreValueError;
+    checkpoint_bytes: Option<u64> = "0 to 2^64 - 1", StoreValueError;
+    compact_rate: Option<u64> = "1 to 2^64 - 1", StoreValueError;
     min_left: Option<u32> = "0 to 2^32 - 1 bytes", BuildError;
     min_paragraph: Option<u32> = "0 to 2^32 - 1 bytes", BuildError;
 }

@@ -93,6 +93,7 @@ def frame(**columns):
         (lambda: pl.Series([[1, 2], [3]]), [[1, 2], [3]]),
         # Runs.
         (lambda: runs([2, 3, 6], ["a", None, "b"]), ["a", "a", None, "b", "b", "b"]),
+        (lambda: runs(pa.array([], pa.int32()), pa.array([], pa.string())), []),
         (lambda: runs(pa.array([2, 3, 6], pa.int16()), [7, None, 8], slice(1, 5)), [7, None, 8, 8]),
         (lambda: pa.table({"a": runs([2, 3], [7, 8]), "b": list("xyz")}), [(7, "x"), (7, "y"), (8, "z")]),
         # Wide integers and decimals.

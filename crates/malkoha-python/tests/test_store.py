@@ -269,6 +269,8 @@ def test_options(tmp_path):
         (dict(compression="zip"), "lz4"),
         (dict(log_ratio=1), "1.2"),
         (dict(file_bytes=1), "4 KiB"),
+        (dict(file_bytes=-1), "4096 to 2"),
+        (dict(seed=2**64), "0 to 2"),
     ):
         with pytest.raises(ValueError, match=message):
             Store(tmp_path / "none", **options)

@@ -133,7 +133,8 @@ impl Reader<'_> {
                 let runs = unsafe { runs(child(0).0, child(0).1) }?;
                 let values = whole(1)?;
                 let end = (rows.offset + rows.len) as u64;
-                if !runs.is_sorted() || runs.len() > values.len() || runs.last() < Some(&end) {
+                let covered = runs.last().copied().unwrap_or_default();
+                if !runs.is_sorted() || runs.len() > values.len() || covered < end {
                     return Err(malformed("has runs that do not cover its rows"));
                 }
                 return Ok(Box::new(Dictionary::new(Box::new(Runs(runs)), values, self.hasher)));

@@ -62,6 +62,11 @@ trait Column: Send + Sync {
 /// Makes a column of Python objects.
 type Objects = fn(&Bound<'_, PyAny>, KeyHasher) -> PyResult<Box<dyn Column>>;
 
+/// The rows of an iterable that memory is taken for at once. What it says of its length can be wrong.
+fn room(values: &Bound<'_, PyAny>) -> usize {
+    values.len().unwrap_or(0).min(1 << 20)
+}
+
 /// The columns of a numpy array, of anything that provides Arrow data, or of an iterable.
 fn read(
     values: &Bound<'_, PyAny>,

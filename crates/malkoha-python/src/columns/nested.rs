@@ -1,7 +1,7 @@
 //! Columns made of columns.
 
 use malkoha::KeyHasher;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::values::Values;
@@ -23,6 +23,9 @@ impl Tuples {
                 columns.len(),
                 parts::MOST
             )));
+        }
+        if columns.iter().any(|column| column.len() != columns[0].len()) {
+            return Err(PyValueError::new_err("the columns of the keys differ in length"));
         }
         Ok(Box::new(Self(columns)))
     }

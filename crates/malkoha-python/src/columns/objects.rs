@@ -3,7 +3,7 @@
 use malkoha::KeyHasher;
 use pyo3::prelude::*;
 
-use super::Column;
+use super::{Column, room};
 use crate::key;
 
 /// Objects are hashed immediately, since they can only be read with the interpreter.
@@ -14,7 +14,7 @@ struct Hashed {
 }
 
 pub(super) fn column(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
-    let mut hashes = Vec::with_capacity(keys.len().unwrap_or(0));
+    let mut hashes = Vec::with_capacity(room(keys));
     let mut nulls = Vec::new();
     for key in keys.try_iter()? {
         let hash = key::hash_or_null(&key?, hasher)?;

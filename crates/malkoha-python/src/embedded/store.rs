@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use super::handle::Handle;
 use super::object::{Form, time};
 use super::table::PyTable;
+use crate::arguments;
 use crate::errors::Raise;
 
 /// Store(path, *, read_only=False, past_damage=False, text=False, create=None, durability=None,
@@ -83,12 +84,12 @@ impl PyStore {
         durability: Option<&Bound<'_, PyAny>>,
         compression: Option<&str>,
         background: Option<bool>,
-        file_bytes: Option<u64>,
-        checkpoint_bytes: Option<u64>,
+        #[pyo3(from_py_with = arguments::file_bytes)] file_bytes: Option<u64>,
+        #[pyo3(from_py_with = arguments::checkpoint_bytes)] checkpoint_bytes: Option<u64>,
         compact_share: Option<f64>,
-        compact_rate: Option<u64>,
+        #[pyo3(from_py_with = arguments::compact_rate)] compact_rate: Option<u64>,
         log_ratio: Option<f64>,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = arguments::seed)] seed: Option<u64>,
         ordered: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let durability = durability.map(self::durability).transpose()?;

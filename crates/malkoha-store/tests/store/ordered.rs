@@ -157,6 +157,25 @@ fn random_operations_agree_with_a_sorted_map() {
     }
 }
 
+/// Sorting for another table went past records of a table that was not kept in order meanwhile.
+#[test]
+fn records_of_a_time_without_order_are_in_order_later() {
+    let dir = Dir::new();
+    let store = open(&dir);
+    let [birds, hosts] = ["birds", "hosts"].map(|name| store.ordered_table(name).unwrap());
+    for (n, is_ordered) in (1..).zip([true, false, true]) {
+        birds.set_ordered(is_ordered).unwrap();
+        for ordered in [&birds, &hosts] {
+            ordered.put(&key(n), b"").unwrap();
+        }
+        let snapshot = store.snapshot();
+        for name in ["hosts", "birds"] {
+            let found = pairs(table(&snapshot, name).iter());
+            assert!(found.iter().map(|(name, _)| name).eq(&(1..=n).map(key).collect::<Vec<_>>()));
+        }
+    }
+}
+
 /// A store of some files, in order, whose records are all sorted.
 fn sorted() -> (Dir, Contents) {
     let dir = Dir::new();
