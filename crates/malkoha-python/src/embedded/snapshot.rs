@@ -19,8 +19,6 @@ pub(super) struct View {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) process: Process,
     name: Option<String>,
-    /// Whether the store has no tables, so that the index has the number of keys.
-    is_alone: bool,
     pub(super) form: Form,
 }
 
@@ -40,15 +38,14 @@ pub(super) fn length(len: u64) -> usize {
 impl View {
     pub(super) fn new(py: Python<'_>, table: &PyTable) -> PyResult<Self> {
         let name = table.name.clone();
-        let (snapshot, tables) = table.handle.detached(py, |store| {
+        let snapshot = table.handle.detached(py, |store| {
             let snapshot = store.snapshot();
             of(&snapshot, name.as_deref())?;
-            Ok((snapshot, store.tables()))
+            Ok(snapshot)
         })?;
         Ok(Self {
             snapshot: Arc::new(snapshot),
             process: table.handle.process,
-            is_alone: name.is_none() && tables.is_empty(),
             name,
             form: table.form,
         })
@@ -68,11 +65,16 @@ impl View {
         PyEntries::new(py, self, self.name.as_deref(), asked)
     }
 
+    /// The number of keys, if the index has it.
+    fn indexed(&self) -> Option<u64> {
+        self.snapshot.own_len().filter(|_| self.name.is_none())
+    }
+
     /// The number of keys. With tables, the whole log is read.
     pub(super) fn len(&self, py: Python<'_>) -> PyResult<usize> {
         let count = || -> Result<u64> {
-            if self.is_alone {
-                return Ok(self.snapshot.len());
+            if let Some(len) = self.indexed() {
+                return Ok(len);
             }
             self.table()?.iter().try_fold(0, |count, entry| entry.map(|_| count + 1))
         };
@@ -81,8 +83,7 @@ impl View {
 
     pub(super) fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
         let find = || -> Result<bool> {
-            let is_empty = self.is_alone && self.snapshot.is_empty();
-            Ok(is_empty || self.table()?.iter().next().transpose()?.is_none())
+            Ok(self.indexed() == Some(0) || self.table()?.iter().next().transpose()?.is_none())
         };
         py.detach(find).map_err(Raise::raise)
     }
@@ -119,7 +120,7 @@ impl PySnapshot {
             Some(name) if view.snapshot.table(&name).is_none() => {
                 return Err(PyKeyError::new_err(name));
             }
-            name => View { name, is_alone: false, ..view },
+            name => View { name, ..view },
         };
         Ok(Self(Mutex::new(Some(view))))
     }

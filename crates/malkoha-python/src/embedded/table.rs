@@ -62,12 +62,10 @@ impl PyTable {
         self.handle.detached(py, |store| self.of(store)?.delete(&key))
     }
 
-    /// The number of keys, if the index has it: that of all tables together.
+    /// The number of keys, if the index has it.
     fn indexed(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         let is_main = self.name.is_none();
-        let len = self.handle.attached(py, |store| {
-            Ok((is_main && store.tables().is_empty()).then(|| store.len()))
-        })?;
+        let len = self.handle.attached(py, |store| Ok(store.own_len().filter(|_| is_main)))?;
         Ok(len.map(length))
     }
 

@@ -52,6 +52,14 @@ impl Store {
         self.inner.keys()
     }
 
+    /// The same, if none of them can belong to a table, or to what a [removed](Self::remove_table)
+    /// one has left.
+    #[must_use]
+    pub fn own_len(&self) -> Option<u64> {
+        let len = self.len();
+        (!self.inner.tables.load().have_keys()).then_some(len)
+    }
+
     /// Whether no key has a value.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -81,6 +81,12 @@ impl Snapshot {
         self.places().saturating_sub(self.tables.own_keys())
     }
 
+    /// The number of keys, as [`Store::own_len`].
+    #[must_use]
+    pub fn own_len(&self) -> Option<u64> {
+        (!self.tables.have_keys()).then(|| self.len())
+    }
+
     /// Keys in the index.
     pub(super) fn places(&self) -> u64 {
         self.index.len()

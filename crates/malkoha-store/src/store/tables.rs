@@ -167,6 +167,11 @@ impl Tables {
         found.is_ok_and(|at| self.list[at].is_removed)
     }
 
+    /// Whether keys may belong to a table, also to one that is removed or not known any more.
+    pub(super) fn have_keys(&self) -> bool {
+        self.is_lost || !self.list.is_empty()
+    }
+
     pub(super) fn has_removed(&self) -> bool {
         self.list.iter().any(|it| it.is_removed)
     }
