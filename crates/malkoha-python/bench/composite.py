@@ -1,4 +1,4 @@
-"""Keys of several columns beside keys of one column of text, on one thread: bench/composite.py [ROWS]."""
+"""Keys of several columns, compared with keys of one column of text, on one thread: bench/composite.py [ROWS]."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Malkoha's store beside other stores for Python: bench/stores.py [--keys N] [--runs N] [--only "NAME,..."].
+"""Malkoha's store, compared with other stores for Python: bench/stores.py [--keys N] [--runs N] [--only "NAME,..."].
 
 Needs a release build and lmdb, rocksdict, diskcache and sqlitedict. Every store writes without waiting for
 the device, and is set to its best otherwise. Keys have 16 to 32 random bytes, values 100. Keys are made just

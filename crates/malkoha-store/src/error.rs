@@ -91,7 +91,7 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
-    /// Keys are kept in order, or not, other than the call says.
+    /// The call asks for keys in order, and they are in none, or the reverse.
     #[error("{0}: open it as it is, or change that ('set_ordered', or 'malkoha store order')")]
     Order(String),
     /// A sync failed earlier, or a thread of the store panicked. Writes since the last successful

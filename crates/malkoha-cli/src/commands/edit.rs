@@ -172,8 +172,9 @@ impl Task for &Remove {
     }
 }
 
-/// Items that change a filter together: an eighth of its keys, which takes less than half of its
-/// memory, within these bounds. Inserts of a fortieth take 1.5 times as long at 10^7 keys.
+/// Items that change a filter together, at least and at most. Between these, an eighth of its keys:
+/// one byte for each key that it has, two in a map. With a fortieth, inserts take 1.5 times as long
+/// at 10^7 keys.
 const AT_ONCE: (u64, u64) = (1 << 18, 1 << 22);
 
 /// A filter, and the items of lines that have not changed it yet.

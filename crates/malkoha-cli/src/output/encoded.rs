@@ -184,4 +184,28 @@ mod tests {
             }
         }
     }
+
+    /// The parts that threads of the library compress are of one size, whatever their number.
+    #[test]
+    fn zstd_does_not_depend_on_threads() {
+        let mut random = 1_u64;
+        let text: Vec<u8> = (0..20_000_000)
+            .map(|_| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                b"acgtacgt \n"[(random >> 61) as usize]
+            })
+            .collect();
+        let files = [1, 2, 7].map(|threads| {
+            let mut file = Vec::new();
+            let mut encoder = Encoder::begin(Encoding::Zstd, threads, &mut file).unwrap();
+            let mut piece = Piece::default();
+            for text in text.chunks(1 << 18) {
+                Encoding::Zstd.piece(text, &mut piece).unwrap();
+                encoder.add(&mut piece, &mut file).unwrap();
+            }
+            encoder.end(&mut file).unwrap();
+            file
+        });
+        assert!(files[1..].iter().all(|file| *file == files[0]));
+    }
 }

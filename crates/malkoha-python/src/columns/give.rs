@@ -37,7 +37,7 @@ impl Values {
             }
             None => self.nulls += 1,
         }
-        // What is in memory can be counted in an i64.
+        // Memory has fewer bytes than an i64 can count.
         self.ends.push(self.bytes.len().cast_signed() as i64);
     }
 

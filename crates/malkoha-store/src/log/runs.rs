@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::file::LogFile;
-use super::header::FileHeader;
+use super::header::{FileHeader, HEADER_BYTES};
 use super::order::{Sorted, Tables};
 use super::{UNIT, to_usize};
 use crate::storage::Storage;
@@ -56,7 +56,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&bytes[..HEAD - 4]), &bytes[HEAD..])
 }
 
-/// The offset until which records are sorted, the sequence number of the record there, and the runs.
+/// The offset until which records are sorted, the sequence number of the record there, the runs.
 type Written = (u64, u64, Tables);
 
 /// The content of the file of sorted records, if there is a whole one.
@@ -75,8 +75,9 @@ fn parse(bytes: &[u8], log: &LogFile) -> Option<Written> {
     let sum = u32::from_le_bytes(*head[HEAD - 4..].first_chunk()?);
     let is_ours = head[..8] == SIGNATURE && version == VERSION && sum == checksum(bytes);
     let [id, salt, until, sequence, tables] = [16, 24, 32, 40, 48].map(number);
-    let is_of_log = id == log.id() && salt == log.header.salt && until <= log.end();
-    if !is_ours || !is_of_log || !until.is_multiple_of(UNIT) {
+    let is_of_log = id == log.id() && salt == log.header.salt;
+    let is_within = (HEADER_BYTES as u64..=log.end()).contains(&until);
+    if !is_ours || !is_of_log || !is_within || !until.is_multiple_of(UNIT) {
         return None;
     }
     let length = usize::try_from(tables).ok()?.checked_mul(ENTRY)?;

@@ -28,8 +28,7 @@ impl<'s> Entries<'s> {
         if snapshot.tables.is_ordered(table) {
             return Self(Source::Order(Box::new(Merge::new(snapshot, table, Bounds::ALL))));
         }
-        let of_file = move |(file, end)| snapshot.records_of(file, end, move |of| of == table);
-        Self(Source::Log(Box::new(snapshot.files().flat_map(of_file))))
+        Self(Source::Log(Box::new(log(snapshot, table))))
     }
 
     /// The keys of a table in a range, sorted.
@@ -38,8 +37,7 @@ impl<'s> Entries<'s> {
             return Ok(Self(Source::Order(Box::new(Merge::new(snapshot, table, bounds)))));
         }
         let mut found = Vec::new();
-        let Self(Source::Log(records)) = Self::all(snapshot, table) else { unreachable!() };
-        for record in records {
+        for record in log(snapshot, table) {
             let record = record?;
             if bounds.contains(record.record.key().name) {
                 found.push(entry(record)?);
@@ -60,6 +58,15 @@ impl<'s> Iterator for Entries<'s> {
             Source::Order(merge) => Some(merge.next()?.and_then(entry)),
         }
     }
+}
+
+/// The present records of a table, in the order of the log.
+fn log<'s>(
+    snapshot: &'s Snapshot,
+    table: u32,
+) -> impl Iterator<Item = Result<Located<'s>>> + Send + use<'s> {
+    let of_file = move |(file, end)| snapshot.records_of(file, end, move |of| of == table);
+    snapshot.files().flat_map(of_file)
 }
 
 fn entry(found: Located<'_>) -> Result<Entry<'_>> {

@@ -1,9 +1,9 @@
 //! Reads the sorted runs of all files together, in the order of keys.
 //!
 //! A run has records that were replaced or deleted since, and keys that are in other runs too. Of
-//! all records of a key, at most the one that the index of the snapshot has is returned. Each record
-//! is compared with its checksum before its key decides anything: a damaged key would lead to wrong
-//! results.
+//! all records of a key, at most the one that the index of the snapshot has is returned. Each
+//! record is compared with its checksum before its key decides anything: a damaged key would lead
+//! to wrong results.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Cursor<'_> {
         self.head.as_ref().map_or(&[], |head| head.record.key().name)
     }
 
-    /// Whether the records between which a search has ended are whole. A damaged one may have led it
+    /// Whether the records around the end of a search are whole. A damaged one could have led it
     /// there.
     fn is_found(&self) -> bool {
         let around = [self.at.checked_sub(1), Some(self.at)];

@@ -348,7 +348,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Makes keys of a table, or of the store itself, kept in order or not, as durably as any write.
+    /// Sets whether the keys of a table, or of the store itself, are kept in order. It is a write as
+    /// durable as any other.
     pub(super) fn set_ordered(&self, number: u32, is_ordered: bool) -> Result<()> {
         let _one_at_a_time = self.inner.listing.lock();
         let tables = self.inner.tables.load();

@@ -115,8 +115,9 @@ impl<F> Builder<F> {
     /// power of two.
     ///
     /// A filter that grows needs none, and grows beyond it. A set of at least 65,536 keys then
-    /// keeps its rate up to this capacity only, unless you set [`growth`](Self::growth): beyond
-    /// it, each doubling adds less than the rate. It takes 16 bits per key at 0.1 %, not 19 to 22.
+    /// keeps its rate up to this capacity only, unless you set [`growth`](Self::growth). Beyond it,
+    /// each doubling adds less than the rate. It takes at most 16 bits per key at 0.1 %, not 19 to
+    /// 22.
     pub fn capacity(mut self, keys: u64) -> Self {
         self.options.capacity = Some(keys);
         self
@@ -157,8 +158,9 @@ impl<F> Builder<F> {
     /// times. No table has more than about 2 * 10^12 keys.
     ///
     /// `f64::INFINITY` is a growth without end, which is the default of maps, and of sets without a
-    /// capacity or with one below 65,536. A rate that holds at any size costs bits. At 0.1 %, a growth of up to six saves three to
-    /// five bits per key, one of up to 250 saves one, and one of 1000 none.
+    /// capacity or with one below 65,536. A rate that holds at any size costs bits. At 0.1 %, a
+    /// growth of up to six saves three to five bits per key, one of up to 250 saves one, and one of
+    /// 1000 none.
     pub fn growth(mut self, factor: f64) -> Self {
         self.options.growth = Some(factor);
         self

@@ -162,13 +162,6 @@ impl Shape {
         if !(fpr > 0.0 && fpr < 1.0) {
             return Err(BuildError::Fpr(fpr));
         }
-        let set = value_bits == 0 || ages;
-        let least_path_bits = if growth.is_some() { PATH_BITS.0 } else { LARGE_PATH_BITS };
-        let growth = growth.or((set && capacity >= LARGE).then_some(1.0));
-        let growth = growth.filter(|&growth| growth != f64::INFINITY);
-        if let Some(asked) = growth.filter(|growth| !(1.0..=MAX_GROWTH).contains(growth)) {
-            return Err(BuildError::Growth { asked, most: MAX_GROWTH });
-        }
         if value_bits > 64 {
             return Err(BuildError::ValueBits(value_bits));
         }
@@ -187,6 +180,12 @@ impl Shape {
         let (buckets, roots) = (narrow(buckets.div_ceil(roots))?, narrow(roots)?);
         let widths = Widths::all(MAX_BITS);
         let shape = Self { widths, roots, value_bits, ages };
+        let least_path_bits = if growth.is_some() { PATH_BITS.0 } else { LARGE_PATH_BITS };
+        let growth = growth.or((shape.doubles() && capacity >= LARGE).then_some(1.0));
+        let growth = growth.filter(|&growth| growth != f64::INFINITY);
+        if let Some(asked) = growth.filter(|growth| !(1.0..=MAX_GROWTH).contains(growth)) {
+            return Err(BuildError::Growth { asked, most: MAX_GROWTH });
+        }
         let deepest = MAX_DEPTH - shape.root_depth();
         let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
         let most =

@@ -17,8 +17,8 @@ pub(crate) struct Table(Infallible);
 impl Table {
     pub(super) fn open(path: &Path, _: &Field, _: Option<&Path>) -> Result<Arc<Self>> {
         bail!(
-            "cannot read {}: this malkoha was built without Parquet, which the packages have, and \
-             'cargo install malkoha-cli --features parquet'",
+            "cannot read {}: this malkoha was built without Parquet; the packages have it, and a \
+             build from source with --features parquet",
             name(path)
         )
     }
