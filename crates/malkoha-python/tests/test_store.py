@@ -208,6 +208,11 @@ def test_text(tmp_path):
             except UnicodeDecodeError:
                 pass
         assert found == [("ünïcode", "café")]
+    with Store(tmp_path / "store") as store:
+        store[b"\xff"] = b"no text"
+    with Store(tmp_path / "store", text=True) as store:
+        store.clear()
+        assert len(store.snapshot()) == 0 and list(store) == []
 
 
 def test_columns(store):

@@ -148,7 +148,7 @@ impl Options {
     /// was made: opening it with the other choice is an error.
     /// [`ordered_table`](crate::Store::ordered_table) is the same for a table.
     ///
-    /// Order takes 4 bytes of memory and on the device per record. Puts do nothing for it: the
+    /// Order takes 12 bytes of memory and on the device per record. Puts do nothing for it: the
     /// thread that compacts sorts full files, and so does closing.
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = Some(ordered);

@@ -117,7 +117,7 @@ class _Changes(_Views):
 
     def clear(self):
         """Removes all keys, in batches of 1,024."""
-        keys = iter(self)
+        keys = self._bytes()
         while batch := list(islice(keys, CHUNK)):
             self.remove_many(batch)
 

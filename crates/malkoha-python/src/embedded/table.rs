@@ -191,20 +191,27 @@ impl PyTable {
         self.entries(py, Asked::Keys)
     }
 
+    /// An iterator over all keys as bytes, also those that are no text.
+    fn _bytes(&self, py: Python<'_>) -> PyResult<PyEntries> {
+        let mut view = View::new(py, self)?;
+        view.form = Form { text: false };
+        view.entries(py, Asked::Keys)
+    }
+
     /// An iterator over all keys with their values, as they are now, in the order of the log.
     fn _pairs(&self, py: Python<'_>) -> PyResult<PyEntries> {
         self.entries(py, Asked::Pairs)
     }
 
     /// The keys that begin with these bytes, with their values: an iterator over pairs, sorted by
-    /// key. Reads the whole log.
+    /// key. Reads the whole log, unless keys are kept in order.
     fn prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<PyEntries> {
         let asked = Asked::Prefix(bytes(prefix, "key")?.into_owned());
         self.entries(prefix.py(), asked)
     }
 
     /// The keys from `start` to before `stop`, with their values: an iterator over pairs, sorted by
-    /// key. Reads the whole log.
+    /// key. Reads the whole log, unless keys are kept in order.
     #[pyo3(signature = (start=None, stop=None))]
     fn range(
         &self,

@@ -1,9 +1,9 @@
 //! The records of one log file, sorted by key, for tables that are kept in order.
 //!
-//! Written records never move, so sorted ones stay sorted. A run has the positions of records, 4
-//! bytes each; their keys stay in the log. Records that were written since the last look become a
-//! new run, which is merged with runs that are not much longer. All of this follows from the log. A
-//! file next to the log file ([`super::runs`]) only saves the time of sorting again.
+//! Written records never move, so sorted ones stay sorted. Records that were written since the last
+//! look become a new run, which is merged with runs that are not much longer. All of this follows
+//! from the log. A file next to the log file ([`super::run_file`]) only saves the time of sorting
+//! again.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -16,16 +16,14 @@ use super::UNIT;
 use super::file::LogFile;
 use super::header::HEADER_BYTES;
 use super::record::{Kind, Record};
-use super::runs::{run_name, to_bytes, written};
+use super::run::{Run, begin, common};
+use super::run_file::{run_name, to_bytes, written};
 use super::scan::{Scan, Step};
 use crate::error::{Error, Result};
 use crate::storage::{Storage, remove_if_there};
 
-/// Offsets of records in units of 8 bytes, by key.
-pub(crate) type Run = Arc<[u32]>;
-
 /// The runs of each table that has records. `None` if the table was not kept in order.
-pub(super) type Tables = BTreeMap<u32, Option<Vec<Run>>>;
+pub(super) type Tables = BTreeMap<u32, Option<Vec<Arc<Run>>>>;
 
 /// The sorted records of a log file. Empty until somebody asks.
 #[derive(Default)]
@@ -58,7 +56,7 @@ impl LogFile {
         table: u32,
         end: u64,
         is_ordered: &dyn Fn(u32) -> bool,
-    ) -> (Vec<Run>, Vec<u64>) {
+    ) -> (Vec<Arc<Run>>, Vec<u64>) {
         let mut sorted = self.order.sorted.lock();
         sorted.look(storage, self, is_ordered);
         sorted.extend(self, end, is_ordered);
@@ -137,8 +135,7 @@ impl LogFile {
 
 impl Sorted {
     fn bytes(&self) -> u64 {
-        let runs = self.tables.values().flatten().flatten();
-        runs.map(|run| mem::size_of_val(&**run) as u64).sum()
+        self.tables.values().flatten().flatten().map(|run| run.bytes()).sum()
     }
 
     /// Reads the file of sorted records once, if there is one, and begins again if a table had no
@@ -196,7 +193,7 @@ impl Sorted {
             let runs = self.tables.entry(table).or_default().get_or_insert_default();
             let mut run = run.sort();
             while let Some(last) = runs.pop_if(|last| last.len() < 2 * run.len()) {
-                match merge(file, &last, &run) {
+                match Run::merge(file, &last, &run) {
                     Some(merged) => run = merged,
                     // Sorted at once, they need no merging, and damage is noted.
                     None => {
@@ -205,7 +202,7 @@ impl Sorted {
                     }
                 }
             }
-            runs.push(run.into());
+            runs.push(run);
         }
     }
 
@@ -213,39 +210,13 @@ impl Sorted {
     fn unite(&mut self, file: &LogFile) -> bool {
         for runs in self.tables.values_mut().flatten() {
             while let [.., first, second] = &runs[..] {
-                let Some(merged) = merge(file, first, second) else { return false };
+                let Some(merged) = Run::merge(file, first, second) else { return false };
                 runs.truncate(runs.len() - 2);
-                runs.push(merged.into());
+                runs.push(merged);
             }
         }
         true
     }
-}
-
-/// One run of two; `None` if a record is no longer whole.
-fn merge(file: &LogFile, first: &[u32], second: &[u32]) -> Option<Vec<u32>> {
-    let mut merged = Vec::with_capacity(first.len() + second.len());
-    let record = |run: &[u32]| match run.first() {
-        Some(&unit) => file.try_record(u64::from(unit) * UNIT).map(Some),
-        None => Some(None),
-    };
-    let (mut first, mut second) = (first, second);
-    let (mut left, mut right) = (record(first)?, record(second)?);
-    while let (Some(a), Some(b)) = (&left, &right) {
-        if a.key().name <= b.key().name {
-            merged.push(first[0]);
-            first = &first[1..];
-            left = record(first)?;
-        } else {
-            merged.push(second[0]);
-            second = &second[1..];
-            right = record(second)?;
-        }
-    }
-    merged.extend_from_slice(first);
-    merged.extend_from_slice(second);
-    // A page that is lost after a checksum was compared shows another key.
-    (!file.is_lost()).then_some(merged)
 }
 
 /// Records of a table in the order of the log.
@@ -280,12 +251,12 @@ impl Unsorted {
         self.records.push(Named { begin: 0, at, length: name.len(), unit });
         let first = &self.names[..self.records[0].length];
         let name = &self.names[at..];
-        let same = first.iter().zip(name).take_while(|(a, b)| a == b).count();
+        let same = common(first, name).len();
         self.shared = if self.records.len() == 1 { same } else { self.shared.min(same) };
         true
     }
 
-    fn sort(mut self) -> Vec<u32> {
+    fn sort(mut self) -> Arc<Run> {
         let name = |it: &Named| &self.names[it.at..it.at + it.length];
         for record in &mut self.records {
             record.begin = begin(&name(record)[self.shared..]);
@@ -293,18 +264,10 @@ impl Unsorted {
         self.records.sort_unstable_by(|a, b| {
             a.begin.cmp(&b.begin).then_with(|| name(a).cmp(name(b))).then(a.unit.cmp(&b.unit))
         });
-        self.records.iter().map(|it| it.unit).collect()
-    }
-}
-
-/// The first eight bytes as a number that compares as they do.
-pub(crate) fn begin(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk() {
-        Some(bytes) => u64::from_be_bytes(*bytes),
-        None => {
-            let mut padded = [0; 8];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            u64::from_be_bytes(padded)
-        }
+        Arc::new(Run {
+            units: self.records.iter().map(|it| it.unit).collect(),
+            shared: self.names[..self.shared].to_vec(),
+            begins: self.records.iter().map(|it| it.begin).collect(),
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::file::{LogFile, file_name};
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::Content;
-use super::runs::run_name;
+use super::run_file::run_name;
 use super::size::{file_size, longest_file};
 use super::table::FileTable;
 use super::writer::{Copying, Writer};

@@ -1,6 +1,5 @@
 //! Keys with their values: all of a table, or a range of them.
 
-use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
 use std::vec;
 
@@ -8,6 +7,7 @@ use super::merge::Merge;
 use super::snapshot::{Entry, Snapshot};
 use crate::error::Result;
 use crate::locate::Located;
+use crate::log::common;
 
 /// An iterator over keys with their values, by [`Snapshot::iter`], [`Snapshot::prefix`] or
 /// [`Snapshot::range`].
@@ -74,68 +74,41 @@ fn entry(found: Located<'_>) -> Result<Entry<'_>> {
     Ok(Entry { key, value })
 }
 
-/// The keys that are wanted.
+/// The keys that are wanted: not before the start, and before the end.
 pub(super) struct Bounds {
-    start: Bound<Vec<u8>>,
-    end: Bound<Vec<u8>>,
+    pub(super) start: Vec<u8>,
+    pub(super) end: Option<Vec<u8>>,
     /// How many bytes all of them have in common at the beginning.
     pub(super) shared: usize,
 }
 
 impl Bounds {
-    const ALL: Self = Self { start: Bound::Unbounded, end: Bound::Unbounded, shared: 0 };
+    const ALL: Self = Self { start: Vec::new(), end: None, shared: 0 };
 
     pub(super) fn prefix(prefix: &[u8]) -> Self {
-        let start = Bound::Included(prefix.to_vec());
         let mut end = prefix.to_vec();
         // The first key behind all of them is the prefix with its last byte raised.
         while end.pop_if(|last| *last == u8::MAX).is_some() {}
-        let end = match end.last_mut() {
-            Some(last) => {
-                *last += 1;
-                Bound::Excluded(end)
-            }
-            None => Bound::Unbounded,
-        };
-        Self { start, end, shared: prefix.len() }
+        let end = end.last_mut().map(|last| *last += 1).map(|()| end);
+        Self { start: prefix.to_vec(), end, shared: prefix.len() }
     }
 
     pub(super) fn range(keys: &impl RangeBounds<[u8]>) -> Self {
-        let own = |bound: Bound<&[u8]>| bound.map(<[u8]>::to_vec);
-        let (start, end) = (own(keys.start_bound()), own(keys.end_bound()));
-        let shared = match (bytes(&start), bytes(&end)) {
-            (Some(start), Some(end)) => start.iter().zip(end).take_while(|(a, b)| a == b).count(),
-            _ => 0,
+        // The first key behind another one has a zero more.
+        let bytes = |bound: Bound<&[u8]>, is_behind: fn(&Bound<&[u8]>) -> bool| match bound {
+            Bound::Unbounded => None,
+            Bound::Included(key) | Bound::Excluded(key) => {
+                Some([key, if is_behind(&bound) { &[0] } else { &[] }].concat())
+            }
         };
+        let start = bytes(keys.start_bound(), |it| matches!(it, Bound::Excluded(_)));
+        let end = bytes(keys.end_bound(), |it| matches!(it, Bound::Included(_)));
+        let start = start.unwrap_or_default();
+        let shared = end.as_ref().map_or(0, |end| common(&start, end).len());
         Self { start, end, shared }
     }
 
     fn contains(&self, key: &[u8]) -> bool {
-        !self.is_after(key) && !self.is_behind(key)
-    }
-
-    /// Whether they all lie behind a key.
-    pub(super) fn is_after(&self, key: &[u8]) -> bool {
-        match (&self.start, bytes(&self.start).map(|start| key.cmp(start))) {
-            (Bound::Included(_), Some(order)) => order == Ordering::Less,
-            (_, Some(order)) => order != Ordering::Greater,
-            (_, None) => false,
-        }
-    }
-
-    /// Whether a key lies behind them all.
-    pub(super) fn is_behind(&self, key: &[u8]) -> bool {
-        match (&self.end, bytes(&self.end).map(|end| key.cmp(end))) {
-            (Bound::Included(_), Some(order)) => order == Ordering::Greater,
-            (_, Some(order)) => order != Ordering::Less,
-            (_, None) => false,
-        }
-    }
-}
-
-fn bytes(bound: &Bound<Vec<u8>>) -> Option<&[u8]> {
-    match bound {
-        Bound::Included(bytes) | Bound::Excluded(bytes) => Some(bytes),
-        Bound::Unbounded => None,
+        *key >= *self.start && self.end.as_ref().is_none_or(|end| *key < **end)
     }
 }

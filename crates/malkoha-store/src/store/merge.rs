@@ -5,13 +5,14 @@
 //! record is compared with its checksum before its key decides anything: a damaged key would lead
 //! to wrong results.
 
+use std::mem;
 use std::sync::Arc;
 
 use super::entries::Bounds;
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::locate::Located;
-use crate::log::{Key, LogFile, RECORD_LINES, Run, UNIT, begin};
+use crate::log::{Key, LogFile, RECORD_LINES, Run, begin};
 
 pub(super) struct Merge<'s> {
     snapshot: &'s Snapshot,
@@ -22,32 +23,39 @@ pub(super) struct Merge<'s> {
     heap: Vec<(u64, usize)>,
     /// Records that each cursor prefetches.
     ahead: usize,
+    /// The location of the last record that was returned.
+    last: u64,
     errors: Vec<Error>,
 }
 
-/// A position in a run.
+/// The wanted records of a run.
 struct Cursor<'s> {
     file: &'s Arc<LogFile>,
-    run: Run,
+    run: Arc<Run>,
+    /// The next one.
     at: usize,
-    /// A record before the position that was not returned yet.
+    /// Behind the last one.
+    until: usize,
+    /// A record before the next one that was not returned yet.
     head: Option<Located<'s>>,
 }
 
 impl Cursor<'_> {
-    fn offset(&self, at: usize) -> Option<u64> {
-        self.run.get(at).map(|&unit| u64::from(unit) * UNIT)
+    /// The offset of the record so far ahead.
+    fn offset(&self, ahead: usize) -> Option<u64> {
+        let at = self.at + ahead;
+        (at < self.until).then(|| self.run.offset(at))
     }
 
-    fn prefetch(&self, at: usize) {
-        if let Some(offset) = self.offset(at) {
+    fn prefetch(&self, ahead: usize) {
+        if let Some(offset) = self.offset(ahead) {
             self.file.prefetch(self.file.location(offset), RECORD_LINES);
         }
     }
 
-    /// Prefetches the place in the index of a record that was prefetched before.
+    /// Prefetches the place in the index of the next record, which was prefetched before.
     fn prefetch_place(&self, snapshot: &Snapshot, table: u32) {
-        let name = self.offset(self.at).and_then(|offset| self.file.name_at(offset));
+        let name = self.offset(0).and_then(|offset| self.file.name_at(offset));
         if let Some(name) = name {
             snapshot.prefetch(snapshot.hash(Key { table, name: &name }));
         }
@@ -55,15 +63,6 @@ impl Cursor<'_> {
 
     fn name(&self) -> &[u8] {
         self.head.as_ref().map_or(&[], |head| head.record.key().name)
-    }
-
-    /// Whether the records around the end of a search are whole. A damaged one could have led it
-    /// there.
-    fn is_found(&self) -> bool {
-        let around = [self.at.checked_sub(1), Some(self.at)];
-        let offsets = around.into_iter().flatten().filter_map(|at| self.offset(at));
-        let mut locations = offsets.map(|offset| self.file.location(offset));
-        locations.all(|it| self.file.record(it).is_ok() && self.file.check_read(it).is_ok())
     }
 }
 
@@ -76,50 +75,49 @@ impl<'s> Merge<'s> {
             cursors: Vec::new(),
             heap: Vec::new(),
             ahead: 0,
+            last: u64::MAX,
             errors: Vec::new(),
         };
-        let (mut files, mut damaged) = (snapshot.files().collect::<Vec<_>>(), Vec::new());
-        // Files with a damaged record are sorted again without it.
-        for attempt in 0..2 {
-            let begin = merge.cursors.len();
-            for &(file, end) in &files {
-                damaged.extend(merge.open(file, end).map(|offset| (file, offset)));
-            }
-            search(&mut merge.cursors[begin..], &merge.bounds);
-            let bad: Vec<u64> = merge.cursors[begin..]
-                .iter()
-                .filter(|cursor| attempt == 0 && !cursor.is_found())
-                .map(|cursor| cursor.file.id())
-                .collect();
-            if bad.is_empty() {
-                break;
-            }
-            files.retain(|(file, _)| bad.contains(&file.id()));
-            files.iter().for_each(|(file, _)| file.sort_again());
-            merge.cursors.retain(|cursor| !bad.contains(&cursor.file.id()));
-            damaged.retain(|(file, _)| !bad.contains(&file.id()));
+        for (file, end) in snapshot.files() {
+            let others = merge.cursors.len();
+            let opened = merge.open(file, end).or_else(|_| {
+                // Sorted again, its runs are without the damaged record that was read.
+                merge.cursors.truncate(others);
+                file.sort_again();
+                merge.open(file, end)
+            });
+            merge.errors.extend(opened.err());
         }
-        merge.errors = damaged.iter().rev().map(|(file, offset)| file.no_record(*offset)).collect();
+        merge.errors.reverse();
         merge.ahead = 2 + AHEAD / merge.cursors.len().max(1);
         merge.fill();
         merge
     }
 
-    /// Adds the runs of a file. Returns its places without a whole record.
-    fn open(&mut self, file: &'s Arc<LogFile>, end: u64) -> impl Iterator<Item = u64> + use<> {
+    /// Adds the wanted records of a file, and an error for each of its places without a whole one.
+    fn open(&mut self, file: &'s Arc<LogFile>, end: u64) -> Result<()> {
         let tables = &self.snapshot.tables;
         let storage = &*self.snapshot.storage;
         let (runs, damaged) =
             file.sorted(storage, self.table, end, &|table| tables.is_ordered(table));
-        let cursor = |run| Cursor { file, run, at: 0, head: None };
-        self.cursors.extend(runs.into_iter().map(cursor));
-        damaged.into_iter().filter(move |&offset| offset < end)
+        for run in runs {
+            let at = run.find(file, &self.bounds.start)?;
+            let until =
+                self.bounds.end.as_ref().map_or(Ok(run.len()), |end| run.find(file, end))?;
+            if at < until {
+                self.cursors.push(Cursor { file, run, at, until, head: None });
+            }
+        }
+        let damaged = damaged.into_iter().filter(|&offset| offset < end);
+        self.errors.extend(damaged.map(|offset| file.no_record(offset)));
+        Ok(())
     }
 
     fn fill(&mut self) {
+        let cursors = &self.cursors;
+        cursors.iter().for_each(|cursor| (0..self.ahead).for_each(|it| cursor.prefetch(it)));
+        cursors.iter().for_each(|cursor| cursor.prefetch_place(self.snapshot, self.table));
         for number in 0..self.cursors.len() {
-            (1..self.ahead)
-                .for_each(|at| self.cursors[number].prefetch(self.cursors[number].at + at));
             if let Some(begin) = self.advance(number) {
                 self.heap.push((begin, number));
             }
@@ -127,12 +125,12 @@ impl<'s> Merge<'s> {
         (0..self.heap.len() / 2).rev().for_each(|at| self.sift(at));
     }
 
-    /// Moves a cursor to its next record that is wanted. Returns the beginning of its key.
+    /// Moves a cursor to its next record that is present. Returns the beginning of its key.
     fn advance(&mut self, number: usize) -> Option<u64> {
         let cursor = &mut self.cursors[number];
         cursor.head = None;
-        while let Some(offset) = cursor.offset(cursor.at) {
-            cursor.prefetch(cursor.at + self.ahead);
+        while let Some(offset) = cursor.offset(0) {
+            cursor.prefetch(self.ahead);
             cursor.at += 1;
             cursor.prefetch_place(self.snapshot, self.table);
             let (file, location) = (cursor.file, cursor.file.location(offset));
@@ -144,10 +142,6 @@ impl<'s> Merge<'s> {
                 }
             };
             let key = record.key();
-            if self.bounds.is_behind(key.name) {
-                cursor.at = cursor.run.len();
-                return None;
-            }
             let begin = begin(key.name.get(self.bounds.shared..).unwrap_or_default());
             let shows = self.snapshot.shows(&record, self.snapshot.hash(key), location);
             // A page that is lost after the checksum was compared shows another key.
@@ -184,41 +178,24 @@ impl<'s> Iterator for Merge<'s> {
     type Item = Result<Located<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(error) = self.errors.pop() {
-            return Some(Err(error));
+        loop {
+            if let Some(error) = self.errors.pop() {
+                return Some(Err(error));
+            }
+            let &(_, number) = self.heap.first()?;
+            let found = self.cursors[number].head.take()?;
+            match self.advance(number) {
+                Some(begin) => self.heap[0].0 = begin,
+                None => drop(self.heap.swap_remove(0)),
+            }
+            self.sift(0);
+            // A hostile file of sorted records may have one of them twice.
+            if mem::replace(&mut self.last, found.location) != found.location {
+                return Some(Ok(found));
+            }
         }
-        let &(_, number) = self.heap.first()?;
-        let found = self.cursors[number].head.take();
-        match self.advance(number) {
-            Some(begin) => self.heap[0].0 = begin,
-            None => drop(self.heap.swap_remove(0)),
-        }
-        self.sift(0);
-        found.map(Ok)
     }
 }
 
 /// Records of all runs together that are prefetched.
 const AHEAD: usize = 12;
-
-/// Moves each cursor to its first record that may be wanted: all of them a step at a time, so that
-/// their records are loaded together.
-fn search(cursors: &mut [Cursor<'_>], bounds: &Bounds) {
-    let mut ends: Vec<usize> = cursors.iter().map(|cursor| cursor.run.len()).collect();
-    let middle = |cursor: &Cursor<'_>, end: usize| cursor.at + (end - cursor.at) / 2;
-    while cursors.iter().zip(&ends).any(|(cursor, &end)| cursor.at < end) {
-        for (cursor, &end) in cursors.iter().zip(&ends) {
-            cursor.prefetch(middle(cursor, end));
-        }
-        for (cursor, end) in cursors.iter_mut().zip(&mut ends).filter(|(it, end)| it.at < **end) {
-            let middle = middle(cursor, *end);
-            let offset = cursor.offset(middle).unwrap_or_default();
-            let is_before = cursor.file.name_at(offset).is_some_and(|name| bounds.is_after(&name));
-            if is_before {
-                cursor.at = middle + 1;
-            } else {
-                *end = middle;
-            }
-        }
-    }
-}

@@ -206,6 +206,21 @@ fn no_flipped_bit_of_a_run_changes_a_result() {
     }
 }
 
+/// A file with right checksums that has a record twice, and none of another.
+#[test]
+fn a_hostile_run_repeats_no_key() {
+    let (dir, expected) = sorted();
+    let path = &runs(&dir)[0];
+    let mut bytes = fs::read(path).unwrap();
+    let end = bytes.len();
+    bytes.copy_within(end - 8..end - 4, end - 4);
+    let sum = crc32c::crc32c_append(crc32c::crc32c(&bytes[..60]), &bytes[64..]);
+    bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+    fs::write(path, bytes).unwrap();
+    let found = pairs(Store::open_read_only(dir.path()).unwrap().snapshot().iter());
+    assert!(found.is_sorted_by(|a, b| a.0 < b.0) && found.len() == expected.len() - 1);
+}
+
 /// A damaged key would lead a search elsewhere, and records near it would be missing.
 #[test]
 fn damage_in_the_log_is_an_error_and_the_rest_is_found() {

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use super::file::LogFile;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::order::{Sorted, Tables};
+use super::run::Run;
 use super::{UNIT, to_usize};
 use crate::storage::Storage;
 
 const EXTENSION: &str = ".run";
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'R', b'\r', b'\n', 0x1a, b'\n'];
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEAD: usize = 64;
 /// Bytes of a table in the list of tables.
-const ENTRY: usize = 8;
+const ENTRY: usize = 12;
 /// The number of records of a table that was not kept in order.
 const NO_ORDER: u32 = u32::MAX;
 
@@ -38,18 +39,25 @@ pub(super) fn to_bytes(log: &FileHeader, sorted: &Sorted) -> Vec<u8> {
     }
     bytes.resize(HEAD, 0);
     for (table, runs) in &sorted.tables {
-        let count = runs.iter().flatten().map(|run| run.len()).sum::<usize>();
-        let count = u32::try_from(count).expect("a file has fewer records than units");
-        bytes.extend_from_slice(&table.to_le_bytes());
-        let count = if runs.is_some() { count } else { NO_ORDER };
-        bytes.extend_from_slice(&count.to_le_bytes());
+        let run = runs.as_ref().map(|runs| runs.first());
+        let count = run.map_or(NO_ORDER, |run| run.map_or(0, |run| length(run.len())));
+        let shared = run.flatten().map_or(0, |run| length(run.shared.len()));
+        for number in [*table, count, shared] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
     }
-    for unit in sorted.tables.values().flatten().flatten().flat_map(|run| run.iter()) {
-        bytes.extend_from_slice(&unit.to_le_bytes());
+    for run in sorted.tables.values().flatten().flatten() {
+        bytes.extend_from_slice(&run.shared);
+        bytes.extend(run.begins.iter().flat_map(|begin| begin.to_le_bytes()));
+        bytes.extend(run.units.iter().flat_map(|unit| unit.to_le_bytes()));
     }
     let sum = checksum(&bytes);
     bytes[HEAD - 4..HEAD].copy_from_slice(&sum.to_le_bytes());
     bytes
+}
+
+fn length(length: usize) -> u32 {
+    u32::try_from(length).expect("a file has fewer records than units, and keys are short")
 }
 
 fn checksum(bytes: &[u8]) -> u32 {
@@ -81,22 +89,29 @@ fn parse(bytes: &[u8], log: &LogFile) -> Option<Written> {
         return None;
     }
     let length = usize::try_from(tables).ok()?.checked_mul(ENTRY)?;
-    let (list, units) = bytes[HEAD..].split_at_checked(length)?;
-    let mut units = units.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit));
+    let (list, mut rest) = bytes[HEAD..].split_at_checked(length)?;
+    let mut take = |count: usize, each: usize| {
+        let taken = rest.split_off(..count.checked_mul(each)?)?;
+        Some(taken)
+    };
     let mut runs = Tables::new();
     for entry in list.as_chunks::<ENTRY>().0 {
-        let (table, count) = entry.split_first_chunk()?;
-        let count = u32::from_le_bytes(*count.first_chunk()?);
+        let [table, count, shared] =
+            [0, 4, 8].map(|at| entry[at..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it)));
         let run = if count == NO_ORDER {
             None
         } else {
-            let run: Arc<[u32]> = units.by_ref().take(count as usize).collect();
-            if run.len() != count as usize {
-                return None;
-            }
-            Some(vec![run])
+            let count = count as usize;
+            let shared = take(shared as usize, 1)?.to_vec();
+            let begins = take(count, 8)?.as_chunks().0;
+            let units = take(count, 4)?.as_chunks().0;
+            Some(vec![Arc::new(Run {
+                shared,
+                begins: begins.iter().map(|it| u64::from_le_bytes(*it)).collect(),
+                units: units.iter().map(|it| u32::from_le_bytes(*it)).collect(),
+            })])
         };
-        runs.insert(u32::from_le_bytes(*table), run);
+        runs.insert(table, run);
     }
-    units.next().is_none().then_some((until, sequence, runs))
+    rest.is_empty().then_some((until, sequence, runs))
 }
