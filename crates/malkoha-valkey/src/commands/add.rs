@@ -16,12 +16,12 @@ const LITTLE: u64 = 1 << 20;
 
 /// CF.RESERVE key capacity [options] [BESIDE]
 pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
-    let is_beside = args.len() > 3 && args.get(args.len() - 1).eq_ignore_ascii_case(BESIDE);
-    is_free(&context.open(args, 1), is_beside)?;
+    let is_added = args.len() > 3 && args.get(args.len() - 1).eq_ignore_ascii_case(BESIDE);
+    is_free(&context.open(args, 1), is_added)?;
     let capacity = options::capacity(args.get(2))?;
-    let options = args.iter(3).take(args.len() - 3 - usize::from(is_beside));
+    let options = args.iter(3).take(args.len() - 3 - usize::from(is_added));
     let wanted = wanted(defaults(Some(capacity)), options)?;
-    if is_beside && wanted.expiry.is_some() {
+    if is_added && wanted.expiry.is_some() {
         return Err(CommandError::BESIDE_EXPIRES);
     }
     let hasher = hash::hasher(context, args, wanted.hash)?;
@@ -34,22 +34,22 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         drop(promised);
         filter
     };
-    context.beside(args, bytes < LITTLE, 1, work, move |context, args, filter| {
+    context.in_background(args, bytes < LITTLE, 1, work, move |context, args, filter| {
         still_here(context, args)?;
         let mut key = context.open_mut(args, 1);
-        is_free(&key, is_beside)?;
+        is_free(&key, is_added)?;
         put(context, args, &mut key, &wanted, filter?);
         context.reply_ok();
         Ok(())
     })
 }
 
-/// Whether a key can get a filter: it has none, or only what RedisBloom had if the new one shall be
-/// beside that.
-fn is_free(key: &Key<'_>, is_beside: bool) -> Result<(), CommandError> {
+/// Whether a key can get a filter: it has none, or only RedisBloom's part, to which the new one is
+/// added.
+fn is_free(key: &Key<'_>, is_added: bool) -> Result<(), CommandError> {
     match key.get()? {
-        Some(Value::RedisBloom(_)) if is_beside => Ok(()),
-        _ if is_beside => Err(CommandError::NOT_OF_REDISBLOOM),
+        Some(Value::RedisBloom(_)) if is_added => Ok(()),
+        _ if is_added => Err(CommandError::NOT_OF_REDISBLOOM),
         Some(_) => Err(CommandError::EXISTS),
         None => Ok(()),
     }
@@ -139,7 +139,7 @@ pub(super) fn filter_or_new<'k>(
     let properties = match key.get()? {
         None => Some(defaults(capacity)),
         Some(Value::RedisBloom(chain)) => {
-            Some(defaults(None).beside(chain).ok_or(CommandError::FULL)?)
+            Some(defaults(None).added_to(chain).ok_or(CommandError::FULL)?)
         }
         Some(_) => None,
     };
@@ -155,7 +155,7 @@ pub(super) fn filter_or_new<'k>(
     Ok(filter)
 }
 
-/// Gives a key an empty filter, beside what RedisBloom had, and tells replicas all about it.
+/// Gives a key an empty filter, in addition to RedisBloom's part, and replicates it.
 fn put(
     context: &Context,
     args: &Args<'_>,
@@ -166,9 +166,9 @@ fn put(
     let older = key.take_redisbloom();
     let (words, of_hash) = (spelled_out(wanted), hash::spelled_out(filter.hasher()));
     let words = words.iter().chain(&of_hash).map(Vec::as_slice);
-    let beside = older.is_some().then_some(BESIDE);
-    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(beside).collect();
-    key.set(Value::Filter(filter.beside(older)));
+    let added = older.is_some().then_some(BESIDE);
+    let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(added).collect();
+    key.set(Value::Filter(filter.with_older(older)));
     context.replicate(c"CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
 }

@@ -59,14 +59,14 @@ fn sweep(
     let (is_little, lent) = (filter.bytes() < LITTLE, filter.lend());
     let table = Arc::clone(&lent);
     let work = move |_: Given<'_>| StoredFilter::swept(properties, deleted, &table);
-    context.beside(args, is_little, 1, work, move |context, args, swept| {
+    context.in_background(args, is_little, 1, work, move |context, args, swept| {
         let mut key = context.open_mut(args, 1);
         let mut older = match filter_mut(&mut key)? {
             Some(filter) if filter.still_has(&lent) => filter.take_older(),
             _ => return Err(CommandError::CHANGED),
         };
         older.iter_mut().for_each(Chain::compact);
-        key.set(Value::Filter(swept.beside(older)));
+        key.set(Value::Filter(swept.with_older(older)));
         compacted(context, args);
         Ok(())
     })

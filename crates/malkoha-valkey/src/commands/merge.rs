@@ -50,7 +50,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
         drop(tables);
         union
     };
-    context.beside(args, bytes < LITTLE, 1, work, move |context, args, union| {
+    context.in_background(args, bytes < LITTLE, 1, work, move |context, args, union| {
         let union = union?;
         if union.is_overfull() {
             return Err(CommandError::FULL);

@@ -4,7 +4,7 @@ use super::access::{ours, still_here, whole};
 use super::options::number;
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
-use crate::value::{BESIDE, Chain, HEADER_BYTES, Loading, Small, StoredFilter, Value};
+use crate::value::{Chain, HEADER_BYTES, Loading, OWN_CHUNKS, Small, StoredFilter, Value};
 
 /// Bytes of a filter that is written or read at once.
 const LITTLE: u64 = 256 << 10;
@@ -62,7 +62,7 @@ fn load_one(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     {
         begin_redisbloom(context, &mut key, header)?;
     } else if let Some(Value::RedisBloom(chain)) = key.get_mut()?
-        && number != BESIDE + 1
+        && number != OWN_CHUNKS + 1
     {
         chain.load(number, bytes).map_err(|_| CommandError::BAD_CHUNK)?;
     } else {
@@ -90,9 +90,9 @@ fn begin_redisbloom(
     Ok(())
 }
 
-/// Takes a chunk of ours: its number, which may be [`BESIDE`] what RedisBloom had.
+/// Takes a chunk of ours. Its number starts at [`OWN_CHUNKS`] after RedisBloom's part.
 fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), CommandError> {
-    if number == 1 || number == BESIDE + 1 {
+    if number == 1 || number == OWN_CHUNKS + 1 {
         let is_free = match key.get()? {
             None => true,
             Some(value) => number > 1 && matches!(value, Value::RedisBloom(_)),
@@ -109,13 +109,13 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
             return Err(CommandError::INVALID_HEADER);
         }
         let loading = Loading::begin(bytes.to_vec()).map_err(|_| CommandError::NOT_CREATED)?;
-        let loading = loading.beside(key.take_redisbloom());
+        let loading = loading.with_older(key.take_redisbloom());
         key.set(Value::Loading(Box::new(loading)));
         return Ok(());
     }
     let Some(value) = key.get_mut()? else { return Err(CommandError::NOT_FOUND) };
     let Value::Loading(loading) = value else { return Err(CommandError::BAD_CHUNK) };
-    if loading.next() != number.checked_sub(BESIDE).unwrap_or(number) {
+    if loading.next() != number.checked_sub(OWN_CHUNKS).unwrap_or(number) {
         return Err(CommandError::BAD_CHUNK);
     }
     if let Some(filter) = loading.push(bytes.to_vec()).map_err(|_| CommandError::BAD_CHUNK)? {
@@ -136,7 +136,7 @@ pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     }
     let (is_little, table) = (stored.bytes() < LITTLE, stored.lend());
     let work = move |given: Given<'_>| given.reply_bytes(&table.to_bytes());
-    context.beside(args, is_little, 1, work, |_, _, ()| Ok(()))
+    context.in_background(args, is_little, 1, work, |_, _, ()| Ok(()))
 }
 
 /// CF.LOAD key bytes
@@ -153,7 +153,7 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     }
     let is_little = (bytes.len() as u64) < LITTLE;
     let work = |given: Given<'_>| StoredFilter::open(given.argument);
-    context.beside(args, is_little, 2, work, |context, args, filter| {
+    context.in_background(args, is_little, 2, work, |context, args, filter| {
         let filter = filter.map_err(|error| CommandError::message(format!("ERR {error}")))?;
         still_here(context, args)?;
         let mut key = context.open_mut(args, 1);

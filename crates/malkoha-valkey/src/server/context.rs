@@ -18,7 +18,7 @@ const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong ki
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;
 
-/// Bytes that work beside the server is still to take.
+/// Bytes that background work has yet to allocate.
 static PROMISED: AtomicU64 = AtomicU64::new(0);
 
 /// Bytes that other commands count as used while this value lives.
@@ -132,12 +132,12 @@ impl Context {
         let (key, number, wrong) = (args.raw(1), c"0".as_ptr(), c"".as_ptr());
         // SAFETY: the context and the argument are of this call. The reply is freed once.
         unsafe {
-            let told =
+            let reply =
                 call!(RedisModule_Call(self.raw, command, format, key, number, wrong, wrong));
-            if told.is_null() {
+            if reply.is_null() {
                 return io::Error::last_os_error().kind() == io::ErrorKind::PermissionDenied;
             }
-            call!(RedisModule_FreeCallReply(told));
+            call!(RedisModule_FreeCallReply(reply));
         }
         false
     }
@@ -209,7 +209,7 @@ impl Context {
     }
 
     /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes
-    /// room after the command: what fits beside nothing else is refused then.
+    /// room after the command. Then only what does not fit an empty server is refused.
     pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {
         // The server looks before each command, whose little it then gives.
         let all = bytes.saturating_add(PROMISED.load(Ordering::Relaxed));

@@ -135,8 +135,8 @@ unsafe extern "C" fn mem_usage(pointer: *const c_void) -> usize {
     // SAFETY: the server hands in a value of this type.
     let value = unsafe { value(pointer) };
     // SAFETY: as it was allocated, in a box of its own.
-    let beside = unsafe { call!(RedisModule_MallocSize(pointer.cast_mut())) };
-    guarded(0, || beside.saturating_add(usize::try_from(value.bytes()).unwrap_or(usize::MAX)))
+    let own = unsafe { call!(RedisModule_MallocSize(pointer.cast_mut())) };
+    guarded(0, || own.saturating_add(usize::try_from(value.bytes()).unwrap_or(usize::MAX)))
 }
 
 unsafe extern "C" fn free_effort(_key: *mut RedisModuleString, pointer: *const c_void) -> usize {

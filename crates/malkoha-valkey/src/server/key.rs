@@ -67,8 +67,7 @@ impl Key<'_> {
         self.value.map(|value| unsafe { value.as_mut() })
     }
 
-    /// Gives the key this value, in the place of the one that it had: what the server sets anew has
-    /// no time to live any more.
+    /// Replaces the key's value, and keeps its time to live, which the server would remove.
     pub(crate) fn set(&mut self, value: Value) {
         let is_redisbloom = |value: &Value| matches!(value, Value::RedisBloom(_));
         let wanted = is_redisbloom(&value);

@@ -16,7 +16,7 @@ const VERSION: c_int = 100;
 /// A slot's keys may move as a stream of the commands that the append-only file would have. The
 /// option is newer than the header that we build with.
 const HANDLE_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
-/// Loading beside the old data changes only our counters, which then count both.
+/// While new data is loaded and the old is still served, only our counters change: they count both.
 const OPTIONS: u32 = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
     | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
     | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD

@@ -5,7 +5,7 @@
 mod api;
 mod args;
 mod arguments;
-mod beside;
+mod background;
 mod config;
 mod context;
 mod data_type;
@@ -20,7 +20,7 @@ mod metadata;
 mod tasks;
 
 pub(crate) use args::{Args, Kept};
-pub(crate) use beside::Given;
+pub(crate) use background::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::{Context, Promised};
 pub(crate) use dispatch::{Entry, dispatch, entry};

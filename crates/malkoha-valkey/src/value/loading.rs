@@ -16,7 +16,7 @@ pub(crate) struct Loading {
     preamble: Preamble,
     loader: Loader,
     taken: u64,
-    /// Kept chunks that the loader has yet to read, since it was begun anew.
+    /// Kept chunks that the loader has yet to read, since it was restarted.
     unread: usize,
     /// Bytes that have come.
     bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Loading {
     /// Empty if `keeps` is not set.
     chunks: Vec<Vec<u8>>,
     keeps: bool,
-    /// RedisBloom's part, beside which the filter is to be.
+    /// RedisBloom's part, which the filter is added to.
     older: Option<Chain>,
 }
 
@@ -55,8 +55,8 @@ impl Loading {
         Ok(Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older })
     }
 
-    /// The same beside RedisBloom's part.
-    pub(crate) fn beside(self, older: Option<Chain>) -> Self {
+    /// The same, added to RedisBloom's part.
+    pub(crate) fn with_older(self, older: Option<Chain>) -> Self {
         Self { older, ..self }
     }
 
@@ -77,7 +77,7 @@ impl Loading {
         let outcome = self.take(&chunk);
         if outcome.is_err() {
             (self.taken, self.bytes) = before;
-            self.begin_anew();
+            self.restart();
         } else if self.keeps {
             self.chunks.push(chunk);
         }
@@ -104,7 +104,7 @@ impl Loading {
     }
 
     /// Lets a new loader read the kept chunks, because a loader cannot be used after an error.
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         let ((), held) = measure(|| self.loader = Loader::new(self.preamble.kind));
         self.held += held;
         self.unread = self.chunks.len();
@@ -129,7 +129,7 @@ impl Loading {
         // The loader's memory is the filter's now, but for that of the new loader.
         let held = mem::replace(&mut self.held, rest) + held - rest;
         let table = table.ok_or(Damaged("the chunks do not fit together"))?;
-        Ok(Some(StoredFilter::of(table, properties, deleted, held).beside(self.older.take())))
+        Ok(Some(StoredFilter::of(table, properties, deleted, held).with_older(self.older.take())))
     }
 
     /// Bytes that have come.

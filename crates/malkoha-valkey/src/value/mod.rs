@@ -19,4 +19,4 @@ pub(crate) use redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION, HEADE
 pub(crate) use small::Small;
 pub(crate) use stream::{Damaged, Sink, Source};
 pub(crate) use table::{NotUnited, Table};
-pub(crate) use value::{BESIDE, ENCODING_VERSION, Value};
+pub(crate) use value::{ENCODING_VERSION, OWN_CHUNKS, Value};

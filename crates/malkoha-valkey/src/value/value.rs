@@ -9,9 +9,9 @@ use super::redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION};
 use super::small::Small;
 use super::stream::{Damaged, Sink, Source};
 
-/// The position of a filter's first chunk, less one, when RedisBloom's part comes before it: beyond
-/// all positions of that part, and still exact in clients that use floating-point numbers.
-pub(crate) const BESIDE: u64 = 1 << 50;
+/// Where RedisBloom's part comes first, the filter's own chunks are numbered from here on: beyond all
+/// positions of that part, and still exact in clients that use floating-point numbers.
+pub(crate) const OWN_CHUNKS: u64 = 1 << 50;
 
 /// The version of the data in RDB files.
 pub(crate) const ENCODING_VERSION: i32 = 1;
@@ -32,7 +32,7 @@ pub(crate) enum Value {
 const _: () = assert!(size_of::<Value>() == 16);
 
 impl Value {
-    /// The part in RedisBloom's layout: the whole value, or beside a filter.
+    /// The part in RedisBloom's layout: the whole value, or one that a filter came after.
     pub(crate) fn older(&self) -> Option<&Chain> {
         match self {
             Self::Filter(filter) => filter.older(),
@@ -50,8 +50,8 @@ impl Value {
     /// The chunk behind a position, and its position; `None` behind the last one. Chunks of
     /// RedisBloom have the positions of its own dumps, ours are numbered.
     pub(crate) fn chunk_behind(&self, position: u64) -> Option<(u64, Vec<u8>)> {
-        let start = if self.older().is_some() { BESIDE } else { 0 };
-        let older = self.older().filter(|_| position < BESIDE);
+        let start = if self.older().is_some() { OWN_CHUNKS } else { 0 };
+        let older = self.older().filter(|_| position < OWN_CHUNKS);
         older.and_then(|older| older.chunk(position)).or_else(|| {
             let number = position.saturating_sub(start) + 1;
             let chunk = self.own_chunk(usize::try_from(number).ok()?)?;
@@ -150,7 +150,7 @@ impl Value {
             return Small::from_chunk(&first).map(StoredFilter::Small).map(Self::Filter);
         }
         let loading = if whole { Loading::begin_passing(&first)? } else { Loading::begin(first)? };
-        let mut loading = loading.beside(older);
+        let mut loading = loading.with_older(older);
         let mut finished = None;
         for _ in 1..count {
             if finished.is_some() {
@@ -170,7 +170,7 @@ impl Value {
         Chain::read(source, version).map(Box::new).map(Self::RedisBloom)
     }
 
-    /// Bytes that it takes beside itself.
+    /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Filter(filter) => filter.bytes(),

@@ -35,7 +35,7 @@ static CODECS: [AnyCodec; COUNT] = {
     codecs
 };
 
-/// The codec of a any_codec, for as many words as it needs.
+/// Runs one expression with the codec for as many words as a bucket needs.
 macro_rules! with_codec {
     ($any_codec:expr, $codec:ident => $body:expr) => {{
         let any_codec: &$crate::growable::any_codec::AnyCodec = $any_codec;
@@ -102,7 +102,7 @@ impl AnyCodec {
     }
 }
 
-/// How many segments have each any_codec: usually all have the same one.
+/// How many segments have each codec: usually all have the same one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodecCounts(Vec<(&'static AnyCodec, usize)>);
 

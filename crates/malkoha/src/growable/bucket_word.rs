@@ -9,12 +9,12 @@ use super::shape::LANES;
 use crate::layout::bits::{Word, index, split, write};
 use crate::layout::bucket_pair::BucketPair;
 
-/// BucketWord of each of the two words.
+/// Lanes in each of the two words.
 const HALF: u32 = LANES / 2;
 /// Bits that a load of 64 has from any bit of its first byte on.
 const LOADED: u32 = u64::BITS - 7;
 
-/// LaneWords of lanes. Each operation treats lanes alike, and no bit goes from one word to another.
+/// Words of lanes. Each operation treats lanes alike, and no bit goes from one word to another.
 pub(super) trait LaneWords:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {

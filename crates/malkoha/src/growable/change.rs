@@ -7,7 +7,7 @@ use super::table::{Growing, Record, kicks};
 use super::target::Target;
 use crate::spill::MAX_COPIES;
 
-/// Copies of a key that is to be inserted.
+/// What the table has that matches a key to be inserted.
 ///
 /// A set takes the fingerprint that is already there: this makes nothing more match by chance, and
 /// copies of a key are all alike. A map does so only for what it spills, so that its keys have as
@@ -25,7 +25,7 @@ pub(super) struct Likeness {
 /// Rebuilds for one insert, after which its key is stashed.
 pub(super) const MAX_REBUILDS: u32 = 3;
 /// From this number of buckets on, keys spread so evenly that, as long as a segment is not loaded,
-/// only chosen keys find no place.
+/// only crafted keys find no place.
 const EVEN_BUCKETS: u64 = 16;
 
 impl Growing {

@@ -80,7 +80,7 @@ impl<W: BucketWord> Codec<W> {
         V::all(self.highs)
     }
 
-    /// BucketWord, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
+    /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
     #[inline(always)]
     fn misses<V: LaneWords>(&self, bucket: V, wanted: V) -> V {
         // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays

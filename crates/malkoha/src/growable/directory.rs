@@ -29,7 +29,7 @@ pub(super) struct Entry {
 /// | 11 | 5 | depth |
 /// | 16 | 14 | buckets |
 /// | 31 | 1 | whether it has a stash |
-/// | 32 | 6 | the any_codec |
+/// | 32 | 6 | the codec's number |
 /// | 38 | 26 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EntryWord(u64);
@@ -66,7 +66,7 @@ pub(super) struct Directory {
     /// The index of the first entry of that in a directory of everything.
     first: u64,
     /// Segments in other partitions.
-    beside: usize,
+    others: usize,
 }
 
 impl Entry {
@@ -181,7 +181,7 @@ impl Directory {
         let vacant = Entry { word: EntryWord(u64::MAX), address: Address::default() };
         let entries = vec![vacant; usize::try_from(len).ok()?];
         let first = within.path << (depth - within.depth);
-        let mut directory = Self { entries, depth, within, first, beside: 0 };
+        let mut directory = Self { entries, depth, within, first, others: 0 };
         for (number, record) in records.iter().enumerate() {
             let segment = Entry::new(number, record, record.any_codec(shape), pool.address(number));
             for entry in directory.entries_of(record.home) {
@@ -203,13 +203,13 @@ impl Directory {
     /// Whether a segment may be this deep, given the numbers of segments here and in other
     /// partitions.
     pub(super) fn takes(&self, depth: u32, segments: usize) -> bool {
-        Self::admits(depth, self.beside + segments + 1)
+        Self::admits(depth, self.others + segments + 1)
     }
 
     /// Sets the number of segments in other partitions.
     #[inline(always)]
-    pub(super) fn set_beside(&mut self, segments: usize) {
-        self.beside = segments;
+    pub(super) fn set_others(&mut self, segments: usize) {
+        self.others = segments;
     }
 
     /// The home that its segments cover together.

@@ -29,7 +29,7 @@ impl Growing {
 
     /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
     /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. It
-    /// cannot panic, so loops of it are vectorised in builds for a processor that gathers.
+    /// cannot panic, so loops of it are vectorised in builds for gather instructions.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = KeyBits::of(hash);
@@ -69,7 +69,7 @@ impl Growing {
         with_codec!(any_codec, codec => {
             let buckets = self.bits_of(codec.width, target);
             // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
-            // and the any_codec is the segment's: its own, or that of all.
+            // and the codec is the segment's: its own, or that of all.
             unsafe {
                 if codec.is_short() {
                     codec.contains_alone(segment, buckets, target.fingerprint)
@@ -81,8 +81,8 @@ impl Growing {
         })
     }
 
-    /// The slot that matches and has this value; if there are several, the one that knows most of
-    /// its key.
+    /// The slot that matches and has this value; if there are several, the one with the longest
+    /// string.
     #[inline]
     pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
         let bytes = self.segments.from(target.entry.address());
@@ -123,8 +123,8 @@ impl Growing {
         found
     }
 
-    /// The fingerprint, of the slots that match, that knows most of the key, and how many slots
-    /// have it.
+    /// The fingerprint with the longest string of the slots that match, and how many slots have
+    /// it.
     #[inline]
     pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
         let bytes = self.segments.from(target.entry.address());

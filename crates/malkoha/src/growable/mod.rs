@@ -3,7 +3,7 @@
 //! ```text
 //! hash --strings--> two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
-//!      --lookup, change, rebuild--> result --face--> caller
+//!      --lookup, change, rebuild--> result --table_impl--> caller
 //! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 

@@ -67,8 +67,8 @@ impl Growing {
 
     /// Sets the number of segments in other partitions.
     #[inline(always)]
-    pub(crate) fn set_beside(&mut self, segments: usize) {
-        self.directory.set_beside(segments);
+    pub(crate) fn set_others(&mut self, segments: usize) {
+        self.directory.set_others(segments);
     }
 
     /// Whether it can be divided into several partitions: no segment has keys of both halves.

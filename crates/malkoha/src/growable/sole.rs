@@ -30,7 +30,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Their candidate of a key: [`Sole::Several`] also if there might be spilled copies.
+    /// The key's only candidate; [`Sole::Several`] also if copies might be spilled.
     ///
     /// # Safety
     ///

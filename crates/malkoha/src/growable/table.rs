@@ -117,7 +117,7 @@ pub struct Growing {
     /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
     pub(super) codecs: CodecCounts,
-    /// The any_codec of all segments, if they have the same one and all keys have slots: slow
+    /// The codec of all segments, if they have the same one and all keys have slots: slow
     /// operations are compiled for that case.
     pub(super) plain: Option<&'static AnyCodec>,
     /// A copy of it, which single lookups read without following it.

@@ -1,4 +1,4 @@
-//! Little-endian words at any byte of a table. The one place that knows how slots become bytes.
+//! Little-endian words at any byte of a table, and fields at any bit.
 
 /// A machine integer that holds a whole bucket.
 pub(crate) trait Word:

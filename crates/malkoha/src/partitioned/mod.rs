@@ -185,7 +185,7 @@ impl<T: Partition> Partitioned<T> {
     fn change<R>(&self, number: usize, change: impl FnOnce(&mut T) -> R) -> R {
         let mut partition = self.write(number);
         let before = partition.growing().segments();
-        partition.growing_mut().set_beside(self.segments().saturating_sub(before));
+        partition.growing_mut().set_others(self.segments().saturating_sub(before));
         let result = change(&mut partition);
         self.note_segments(before, partition.growing().segments());
         if partition.growing().can_part() {

@@ -130,7 +130,7 @@ fn batches_that_meet_are_all_in() {
         let other = Arc::clone(&table);
         let fills = thread::spawn(move || other.insert_all(&Hashes(&batch(0))));
         assert!(table.insert_all(&Hashes(&batch(1))).is_empty());
-        assert!(table.contains(key), "lost beside batches");
+        assert!(table.contains(key), "lost while others insert batches");
         assert!(fills.join().unwrap().is_empty());
         for number in [0, 1] {
             let (hashes, mut found) = (batch(number), vec![false; 2_200]);
@@ -143,7 +143,7 @@ fn batches_that_meet_are_all_in() {
     });
 }
 
-/// A batch that is small beside the table waits for nobody who changes other partitions.
+/// A batch that is small compared with the table waits for nobody who changes other partitions.
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 #[cfg_attr(miri, ignore = "many keys")]

@@ -156,7 +156,7 @@ impl Large {
         if self.has_none(hash) {
             return false;
         }
-        // Beside RedisBloom's part no items expire, so the time makes no difference.
+        // With RedisBloom's part no items expire, so the time makes no difference.
         if self.is_older(item) && self.table().contains(hash, 0) {
             self.removed(1);
             return true;

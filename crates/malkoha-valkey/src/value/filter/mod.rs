@@ -72,7 +72,7 @@ impl StoredFilter {
     }
 
     /// The same with RedisBloom's part, if anything is left of it.
-    pub(crate) fn beside(mut self, older: Option<Chain>) -> Self {
+    pub(crate) fn with_older(mut self, older: Option<Chain>) -> Self {
         if let Some(older) = older.filter(|older| older.len() > 0) {
             self.large().older = Some(Box::new(older));
         }
@@ -309,7 +309,7 @@ impl StoredFilter {
         // Fails if the properties are those of a file.
         let Ok(mut fresh) = Self::create(properties, None, hasher) else { return };
         fresh.set_deleted(deleted);
-        let fresh = fresh.beside(self.take_older());
+        let fresh = fresh.with_older(self.take_older());
         let before = mem::replace(self, fresh);
         if before.allocations() > FEW {
             // Without a thread, it is freed here.

@@ -107,9 +107,9 @@ impl Chunk {
     }
 
     pub(super) fn size_in_bytes(&self) -> u64 {
-        let beside =
+        let records =
             |blocks: &Blocks| size_of::<Blocks>() + blocks.spans.capacity() * size_of::<Span>();
-        self.kept() + self.shared.as_deref().map_or(0, beside) as u64
+        self.kept() + self.shared.as_deref().map_or(0, records) as u64
     }
 
     /// The first segment of a shared chunk.

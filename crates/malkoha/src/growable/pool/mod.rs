@@ -292,9 +292,9 @@ impl Pool {
 
     /// Of the segments, and of gaps that were in use before.
     pub(super) fn size_in_bytes(&self) -> u64 {
-        let beside =
+        let records =
             self.blocks.len() * size_of::<Block>() + self.chunks.len() * size_of::<Chunk>();
-        beside as u64 + self.chunks.iter().map(Chunk::size_in_bytes).sum::<u64>()
+        records as u64 + self.chunks.iter().map(Chunk::size_in_bytes).sum::<u64>()
     }
 
     fn put(&mut self, number: usize, bytes: Box<[u8]>) -> Vec<usize> {

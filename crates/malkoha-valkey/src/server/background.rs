@@ -1,4 +1,4 @@
-//! Work that does not need the server, done by a thread while the server serves other clients.
+//! Background work: it does not need the server, so a thread does it while others are served.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ fn thread() -> &'static Sender<Work> {
     })
 }
 
-/// What work beside the server has: an argument of the command, and the client's reply.
+/// What background work is given: an argument of the command, and the client's reply.
 pub(crate) struct Given<'a> {
     pub(crate) argument: &'a [u8],
     replies: *mut RedisModuleCtx,
@@ -46,7 +46,7 @@ impl Given<'_> {
     }
 }
 
-/// What the thread is sent.
+/// Background work on its way to the thread.
 struct Sent {
     argument: &'static [u8],
     replies: *mut RedisModuleCtx,
@@ -57,7 +57,7 @@ struct Sent {
 unsafe impl Send for Sent {}
 
 /// Waits for the thread.
-struct Beside<R> {
+struct Background<R> {
     outcome: Receiver<R>,
     has_ended: bool,
     finish: Option<Finish<R>>,
@@ -67,7 +67,7 @@ struct Beside<R> {
 impl Context {
     /// Gives the thread one of the arguments to work on, and finishes when the work is done; does
     /// all at once if the command cannot wait, or if the work `is_little`.
-    pub(crate) fn beside<R: Send + 'static>(
+    pub(crate) fn in_background<R: Send + 'static>(
         &self,
         args: &Args<'_>,
         is_little: bool,
@@ -96,13 +96,13 @@ impl Context {
                 (unsent.0)();
             }
             let finish: Option<Finish<R>> = Some(Box::new(finish));
-            Box::new(Beside { outcome, has_ended: false, finish, _argument: kept })
+            Box::new(Background { outcome, has_ended: false, finish, _argument: kept })
         });
         Ok(())
     }
 }
 
-impl<R: Send + 'static> Task for Beside<R> {
+impl<R: Send + 'static> Task for Background<R> {
     fn step(&mut self, context: &Context, args: &Args<'_>) -> Result<Step, CommandError> {
         let outcome = match self.outcome.try_recv() {
             Err(TryRecvError::Empty) => return Ok(Step::Wait),
