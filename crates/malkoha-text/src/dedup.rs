@@ -84,6 +84,14 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// The memory that they take.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> usize {
+        size_of::<Self>()
+            + 8 * self.bands.capacity()
+            + size_of::<Paragraph>() * self.paragraphs.capacity()
+    }
+
     /// The hashes of a near text's bands; none for other methods.
     #[must_use]
     pub fn band_keys(&self) -> &[u64] {

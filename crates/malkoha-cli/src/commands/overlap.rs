@@ -11,7 +11,7 @@ use malkoha_text::{Memory, Overlap, Share, Shingle};
 use serde_json::{Value, json};
 
 use super::documents::{
-    Content, DocumentArgs, Fate, Files, Records, Report, Shard, each_text, shown,
+    Content, DocumentArgs, Fate, Files, Hashes, Records, Report, Shard, each_text, shown,
 };
 use crate::failure::{Outcome, tell, tell_summary};
 use crate::input::{is_same, name};
@@ -166,6 +166,12 @@ struct Counts {
     bad: u64,
 }
 
+impl Hashes for Share {
+    fn size_in_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
 /// Compares shares with the limit.
 struct Finder {
     shards: Arc<[Shard]>,
@@ -179,6 +185,10 @@ struct Finder {
 
 impl Sink for Finder {
     type Made = Records<Share, ()>;
+
+    fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
+        records.set_aside()
+    }
 
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
         if self.shard != records.shard {

@@ -70,6 +70,9 @@ fn threads_pipes_and_runs_give_the_same_files() {
             dir.run(&format!("{dedup} {run}")).succeeds();
             assert!(outputs(&dir, "more") == expected, "{method}: {threads} threads");
             assert!(dir.read("more.report") == report);
+            let run = format!("--dry-run --report more.report --force --threads {threads} raw");
+            dir.run(&format!("{dedup} {run}")).succeeds();
+            assert!(dir.read("more.report") == report, "{method}: {threads} threads, marks");
         }
         let all: Vec<u8> = FILES.iter().flat_map(|file| dir.read(&format!("raw/{file}"))).collect();
         let piped = dir.pipe(&all, &format!("{dedup} --report pipe.report")).succeeds();
@@ -256,6 +259,18 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     dir.run("dedup --field t --seen s --bad drop a.jsonl").succeeds();
     refuses(&dir, "--field t --words --seen s d", "made with another method");
     refuses(&dir, "--field t --seen s --report r d", "has no numbers of documents");
+}
+
+/// What a build cannot read is refused before the files ahead of it are written.
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn a_build_without_parquet_writes_nothing() {
+    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}").and("b.parquet", "");
+    let lacks = "cannot read 'b.parquet': this malkoha was built without Parquet";
+    refuses(&dir, "--field t -o o a.jsonl b.parquet", lacks);
+    let run = dir.run("overlap --field t --against b.parquet -o o a.jsonl");
+    assert!(run.code == Some(2) && run.stderr.contains(lacks), "{run:?}");
+    assert!(!dir.path("o").exists());
 }
 
 /// A second run does not write to the directory or the state of one that is not over.

@@ -11,8 +11,14 @@ use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
 use super::seen::Seen;
-use crate::commands::documents::{Content, Fate, OnBad, Records, Shard, shown};
+use crate::commands::documents::{Content, Fate, Hashes, OnBad, Records, Shard, shown};
 use crate::pipeline::Sink;
+
+impl Hashes for Prepared {
+    fn size_in_bytes(&self) -> usize {
+        self.size_in_bytes()
+    }
+}
 
 /// Decides on documents, and saves the state from time to time.
 pub(super) struct Decider {
@@ -108,6 +114,10 @@ impl Decider {
 
 impl Sink for Decider {
     type Made = Records<Prepared, Progress>;
+
+    fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
+        records.set_aside()
+    }
 
     fn take(&mut self, records: &mut Records<Prepared, Progress>) -> Result<()> {
         let shard = records.shard;

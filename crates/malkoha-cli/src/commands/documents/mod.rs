@@ -20,7 +20,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use malkoha_text::Memory;
 
-pub(crate) use records::{Content, Fate, OnBad, Records};
+pub(crate) use records::{Content, Fate, Hashes, OnBad, Records};
 pub(crate) use shards::Shard;
 pub(crate) use write::{Files, Report};
 
@@ -31,6 +31,9 @@ use crate::arguments::ThreadArgs;
 use crate::input::{Inputs, is_same, linked_files_below, name};
 use crate::pipeline::{Sink, in_two_turns};
 use crate::progress::Progress;
+
+/// Bytes of documents' hashes that wait until decisions on earlier files are made.
+const MOST_ASIDE: usize = 32 << 20;
 
 /// The arguments of commands that read and write documents.
 #[derive(Args, Debug)]
@@ -113,21 +116,22 @@ impl DocumentArgs {
         mut files: Files<E>,
     ) -> Result<S>
     where
-        P: Default + Send + 'static,
+        P: Hashes,
         E: Send + 'static,
         S: Sink<Made = Records<P, E>>,
     {
         let total = shards[first..].iter().map(Shard::size).sum();
         let bar = Arc::new(Progress::beside_lines("Reading", total));
-        let (field, on_bad) = (Field::parse(&self.field), self.bad);
-        let reader = Reader::new(Arc::clone(shards), bar, field.clone(), first);
+        let (field, on_bad) = (Arc::new(Field::parse(&self.field)), self.bad);
+        let readers = Reader::all(Arc::clone(shards), bar, Arc::clone(&field), first);
         let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
         let work = move |piece: &Piece, records: &mut Records<P, E>| {
             records.read(piece, &names[piece.shard], &field, &prepare, on_bad)
         };
         let threads = self.threads.threads();
         files.threads = threads;
-        let (sink, mut files) = in_two_turns(reader, threads, work, sink, files)?;
+        let aside = if files.writes { 0 } else { MOST_ASIDE };
+        let (sink, mut files) = in_two_turns(readers, (threads, aside), work, sink, files)?;
         files.finish()?;
         Ok(sink)
     }
@@ -141,12 +145,12 @@ pub(crate) fn each_text(
     mut each: impl FnMut(&str) -> Result<()>,
 ) -> Result<()> {
     let fields: Vec<Field> = fields.iter().map(|field| Field::parse(field)).collect();
-    let files: Vec<PathBuf> = linked_files_below(paths)
-        .into_iter()
-        .filter(|file| paths.contains(file) || shards::is_shard(file))
-        .collect();
-    let (tables, files): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| shards::is_table(file));
+    let (mut tables, mut files) = (Vec::new(), Vec::new());
+    for file in linked_files_below(paths) {
+        if paths.contains(&file) || shards::is_shard(&file) {
+            if shards::is_table(&file)? { &mut tables } else { &mut files }.push(file);
+        }
+    }
     tables.iter().try_for_each(|table| each_text_of_table(table, &fields, &mut each))?;
     let inputs = Inputs::of_files(files.clone(), b'\n').all_needed().numbered(true);
     let mut blocks = inputs.blocks(&Progress::hidden());

@@ -110,7 +110,23 @@ impl<P, E> Default for Records<P, E> {
     }
 }
 
-impl<P: Default, E> Records<P, E> {
+/// What a text is prepared as.
+pub(crate) trait Hashes: Default + Send + 'static {
+    /// Bytes of it, with those elsewhere in memory.
+    fn size_in_bytes(&self) -> usize;
+}
+
+impl<P: Hashes, E> Records<P, E> {
+    /// Moves what decisions and reports need.
+    pub(crate) fn set_aside(&mut self) -> (Self, usize) {
+        let prepared: Vec<P> = self.prepared.drain(..self.records.len()).collect();
+        let records: Vec<Record> = self.records.drain(..).collect();
+        let bytes =
+            size_of_val(&records[..]) + prepared.iter().map(P::size_in_bytes).sum::<usize>();
+        let Self { shard, ends, on_bad, .. } = *self;
+        (Self { shard, ends, on_bad, records, prepared, ..Self::default() }, bytes)
+    }
+
     /// Reads and prepares the texts of a block.
     pub(crate) fn read(
         &mut self,

@@ -67,7 +67,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             let output =
                 output.map(|directory| target(directory, below, is_directory)).transpose()?;
             // A pipe is read once.
-            let is_table = is_table(&file);
+            let is_table = is_table(&file)?;
             let compressed = output.is_some() && file.is_file() && !is_table;
             let encoding = if compressed {
                 encoding(&file).with_context(|| format!("cannot read {}", name(&file)))?
@@ -94,9 +94,16 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
     Ok(shards)
 }
 
-/// Whether a file is of Parquet, by its name or content.
-pub(super) fn is_table(file: &Path) -> bool {
-    !is_stdin(file) && (is_named_table(file) || file.is_file() && is_parquet(file))
+/// Whether a file is of Parquet, by its name or content. A build without Parquet refuses it.
+pub(super) fn is_table(file: &Path) -> Result<bool> {
+    let is_table = !is_stdin(file) && (is_named_table(file) || file.is_file() && is_parquet(file));
+    ensure!(
+        !is_table || cfg!(feature = "parquet"),
+        "cannot read {}: this malkoha was built without Parquet; the packages have it, and a build \
+         from source with --features parquet",
+        name(file)
+    );
+    Ok(is_table)
 }
 
 /// Whether the name is that of a Parquet file.

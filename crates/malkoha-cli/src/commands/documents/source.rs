@@ -24,39 +24,45 @@ pub(crate) struct Piece {
     pub(crate) ends: bool,
 }
 
-/// Reads the files in their order.
+/// Reads a file.
 pub(crate) struct Reader {
     shards: Arc<[Shard]>,
+    shard: usize,
     progress: Arc<Progress>,
-    field: Field,
-    next: usize,
-    open: Option<Open>,
+    field: Arc<Field>,
+    state: State,
 }
 
-enum Open {
+enum State {
+    Closed,
     Lines(Blocks),
     /// The number of the next row group, and of the rows before it.
     Table(Arc<Table>, usize, u64),
+    Ended,
 }
 
 impl Reader {
-    /// From this file on.
-    pub(crate) fn new(
+    /// Readers of this file and those after it.
+    pub(crate) fn all(
         shards: Arc<[Shard]>,
         progress: Arc<Progress>,
-        field: Field,
+        field: Arc<Field>,
         first: usize,
-    ) -> Self {
-        Self { shards, progress, field, next: first, open: None }
+    ) -> impl Iterator<Item = Self> {
+        (first..shards.len()).map(move |shard| {
+            let (shards, progress) = (Arc::clone(&shards), Arc::clone(&progress));
+            Self { shards, shard, progress, field: Arc::clone(&field), state: State::Closed }
+        })
     }
 
-    fn open(&self, Shard { input, output, is_table, .. }: &Shard) -> Result<Open> {
+    fn open(&self) -> Result<State> {
+        let Shard { input, output, is_table, .. } = &self.shards[self.shard];
         if *is_table {
             let table = Table::open(input, &self.field, output.as_deref())?;
-            return Ok(Open::Table(table, 0, 0));
+            return Ok(State::Table(table, 0, 0));
         }
         let inputs = Inputs::new(vec![input.clone()], b'\n').all_needed().numbered(true);
-        Ok(Open::Lines(inputs.blocks(&self.progress)))
+        Ok(State::Lines(inputs.blocks(&self.progress)))
     }
 }
 
@@ -64,16 +70,14 @@ impl Source for Reader {
     type Block = Piece;
 
     fn next(&mut self, piece: &mut Piece) -> Result<bool> {
-        if self.open.is_none() {
-            let Some(shard) = self.shards.get(self.next) else { return Ok(false) };
-            self.open = Some(self.open(shard)?);
-            self.next += 1;
+        if matches!(self.state, State::Closed) {
+            self.state = self.open()?;
         }
-        piece.shard = self.next - 1;
+        piece.shard = self.shard;
         piece.group = None;
-        piece.ends = match &mut self.open {
-            Some(Open::Lines(blocks)) => !blocks.next(&mut piece.lines)?,
-            Some(Open::Table(table, index, rows)) => {
+        piece.ends = match &mut self.state {
+            State::Lines(blocks) => !blocks.next(&mut piece.lines)?,
+            State::Table(table, index, rows) => {
                 let group = Group { table: Arc::clone(table), index: *index };
                 let ends = *index == table.groups();
                 piece.rows_before = *rows;
@@ -85,10 +89,10 @@ impl Source for Reader {
                 piece.group = Some(group);
                 ends
             }
-            None => true,
+            State::Closed | State::Ended => return Ok(false),
         };
         if piece.ends {
-            self.open = None;
+            self.state = State::Ended;
         }
         Ok(true)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 
-use super::records::Records;
+use super::records::{Hashes, Records};
 use super::settle::Settler;
 use super::shards::Shard;
 use super::source::Piece;
@@ -23,7 +23,7 @@ pub(crate) struct Files<E> {
     /// Files before this one are there already.
     first_new: usize,
     /// Whether anything is written.
-    writes: bool,
+    pub(super) writes: bool,
     overwrite: bool,
     /// That compress.
     pub(super) threads: usize,
@@ -124,7 +124,7 @@ impl<E: Send + 'static> Files<E> {
     }
 }
 
-impl<P: Default, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
+impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
     fn finish(piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
         records.finish(piece)
     }

@@ -1,6 +1,7 @@
 //! The rows that stay, in a file of the same schema, metadata, row groups and compression.
 
 use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -22,6 +23,9 @@ use crate::input::name;
 
 /// The level of most writers of Parquet. Files do not say theirs.
 const ZSTD_LEVEL: i32 = 3;
+
+/// Bytes that are written at once. The library writes a few thousand.
+const WRITTEN: usize = 1 << 18;
 
 /// The rest of a row group.
 pub(crate) enum Rest {
@@ -54,7 +58,11 @@ impl Group {
         let Table { path, metadata, column, .. } = &*self.table;
         let group = metadata.row_group(self.index);
         let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
-        let mut writer = SerializedFileWriter::new(spool, schema, properties(group)?.into())?;
+        let mut writer = SerializedFileWriter::new(
+            BufWriter::with_capacity(WRITTEN, spool),
+            schema,
+            properties(group)?.into(),
+        )?;
         let mut to = writer.next_row_group()?;
         for at in 0..group.num_columns() {
             let reader = self.read(at)?;
@@ -64,7 +72,7 @@ impl Group {
             column_writer.close()?;
         }
         to.close()?;
-        writer.into_inner()?;
+        writer.into_inner()?.flush()?;
         let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
         Ok(reader.parse_and_finish(spool)?)
     }
@@ -207,7 +215,7 @@ fn copy<T: DataType>(
 }
 
 /// Writes what stays of a file.
-pub(crate) struct TableWriter(SerializedFileWriter<File>);
+pub(crate) struct TableWriter(SerializedFileWriter<BufWriter<File>>);
 
 impl TableWriter {
     pub(in super::super) fn begin(table: &Table, out: &File) -> Result<Self> {
@@ -226,7 +234,8 @@ impl TableWriter {
             .set_sorting_columns(sorting)
             .build();
         let schema = file.schema_descr().root_schema_ptr();
-        Ok(Self(SerializedFileWriter::new(out.try_clone()?, schema, properties.into())?))
+        let out = BufWriter::with_capacity(WRITTEN, out.try_clone()?);
+        Ok(Self(SerializedFileWriter::new(out, schema, properties.into())?))
     }
 
     pub(in super::super) fn add(&mut self, group: &Group, rest: &Rest) -> Result<()> {
@@ -263,7 +272,6 @@ impl TableWriter {
     }
 
     pub(in super::super) fn end(self) -> Result<()> {
-        self.0.into_inner()?;
-        Ok(())
+        Ok(self.0.into_inner()?.flush()?)
     }
 }

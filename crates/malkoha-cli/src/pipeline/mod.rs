@@ -7,13 +7,27 @@
 //!
 //! Every thread goes through all steps with a block of its own. So there is one block per thread
 //! in memory, and nothing waits in queues. One thread alone does the same.
+//!
+//! Sources follow each other. Where only the results of blocks are needed, a thread that finds the
+//! first source busy reads the next one, and sets results aside until their turn.
 
+mod sources;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::iter::once;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Result, anyhow};
-use parking_lot::{Condvar, Mutex};
+
+use self::sources::Sources;
+use self::turns::{Place, Read, Turn};
 
 use crate::input::{Block, Blocks, Inputs};
 use crate::progress::Progress;
@@ -47,7 +61,7 @@ impl Source for Blocks {
 /// The work on blocks, and where its results go.
 pub(crate) trait Sink: Send + 'static {
     /// Made of one block. Its memory is used again for the next one.
-    type Made: Default;
+    type Made: Default + Send;
 
     /// Takes the header of a file, before the result of its first block.
     fn head(&mut self, _header: &[u8]) -> Result<()> {
@@ -60,6 +74,11 @@ pub(crate) trait Sink: Send + 'static {
     /// Whether later blocks could not change the outcome.
     fn is_done(&self) -> bool {
         false
+    }
+
+    /// Moves what [`take`](Self::take) needs of a result, and says its bytes.
+    fn set_aside(made: &mut Self::Made) -> (Self::Made, usize) {
+        (mem::take(made), 0)
     }
 }
 
@@ -94,27 +113,31 @@ pub(crate) fn in_order<S: Sink>(
     sink: S,
 ) -> Result<S> {
     let threads = inputs.useful_threads(threads);
-    Ok(in_two_turns(inputs.blocks(progress), threads, work, sink, ())?.0)
+    Ok(in_two_turns(once(inputs.blocks(progress)), (threads, 0), work, sink, ())?.0)
 }
 
-/// [`in_order`] for any source, with a second turn for outcomes: once `sink` has decided, they are
-/// finished in parallel, and `writer` takes them in order.
+/// [`in_order`] for any sources, with a second turn for outcomes: once `sink` has decided, they are
+/// finished in parallel, and `writer` takes them in order. If that needs no blocks, up to about
+/// `aside` bytes of results are set aside.
 ///
 /// # Errors
 ///
 /// As [`in_order`]; the outcomes of earlier blocks were written.
 pub(crate) fn in_two_turns<R: Source, S: Sink, L: Writer<R::Block, S::Made>>(
-    source: R,
-    threads: usize,
+    sources: impl Iterator<Item = R> + Send + 'static,
+    (threads, aside): (usize, usize),
     work: impl Fn(&R::Block, &mut S::Made) -> Result<()> + Send + Sync + 'static,
     sink: S,
     writer: L,
 ) -> Result<(S, L)> {
     let pipeline = Pipeline {
-        source: Mutex::new(Reading { source: Some(source), next: 0 }),
-        first: Turn::new(sink),
+        sources: Sources::new(sources),
+        threads,
+        first: Turn::new(First { sink, aside: BTreeMap::new() }),
         second: Turn::new(writer),
         work,
+        most_aside: aside,
+        bytes_aside: AtomicUsize::new(0),
     };
     if threads == 1 {
         pipeline.run();
@@ -145,119 +168,85 @@ pub(crate) fn both(mut one: impl FnMut() + Send, other: impl FnOnce()) {
     }
 }
 
-struct Pipeline<R, W, S, L> {
-    source: Mutex<Reading<R>>,
-    first: Turn<S>,
+struct Pipeline<I: Iterator, W, S: Sink, L> {
+    sources: Sources<I>,
+    threads: usize,
+    first: Turn<First<S>>,
     second: Turn<L>,
     work: W,
+    /// Bytes of results that may be set aside, and those that are.
+    most_aside: usize,
+    bytes_aside: AtomicUsize,
 }
 
-struct Reading<R> {
-    /// `None` after the last block.
-    source: Option<R>,
-    /// The number of the next block.
-    next: u64,
+/// Who takes results first, and those that wait for it.
+struct First<S: Sink> {
+    sink: S,
+    aside: BTreeMap<Place, Aside<S::Made>>,
 }
 
-/// Blocks pass one by one, in order.
-struct Turn<S> {
-    state: Mutex<State<S>>,
-    /// The turn has passed on.
-    moved: Condvar,
+struct Aside<M> {
+    worked: Result<Read>,
+    made: M,
+    bytes: usize,
 }
 
-struct State<S> {
-    /// The number of the block that is due.
-    number: u64,
-    sink: Option<S>,
-    /// The outcome.
-    end: Option<Result<()>>,
-}
-
-impl<S> Turn<S> {
-    fn new(sink: S) -> Self {
-        let state = State { number: 0, sink: Some(sink), end: None };
-        Self { state: Mutex::new(state), moved: Condvar::new() }
-    }
-
-    /// Does a step with the block of this number when its turn comes. The step returns whether
-    /// another one follows. `None` if the turn never comes.
-    fn pass(&self, number: u64, step: impl FnOnce(&mut S) -> Result<bool>) -> Option<bool> {
-        let mut state = self.state.lock();
-        self.moved.wait_while(&mut state, |state| state.number != number && state.end.is_none());
-        if state.end.is_some() {
-            return None;
-        }
-        let passed = state.sink.as_mut().map_or(Ok(false), step);
-        let goes_on = matches!(passed, Ok(true));
-        match passed {
-            Ok(true) => state.number += 1,
-            end => state.end = Some(end.map(|_| ())),
-        }
-        drop(state);
-        self.moved.notify_all();
-        Some(goes_on)
-    }
-
-    fn end(&self, end: Result<()>) {
-        self.state.lock().end = Some(end);
-        self.moved.notify_all();
-    }
-
-    /// Waits for the end.
-    fn wait(&self) -> (Result<()>, Option<S>) {
-        let mut state = self.state.lock();
-        self.moved.wait_while(&mut state, |state| state.end.is_none());
-        // Taken in any case, so that the sink ends here and writes what is left.
-        let sink = state.sink.take();
-        // It stays ended for the other threads.
-        (state.end.replace(Ok(())).unwrap_or(Ok(())), sink)
-    }
-}
-
-impl<R, W, S, L> Pipeline<R, W, S, L>
+impl<R, I, W, S, L> Pipeline<I, W, S, L>
 where
     R: Source,
+    I: Iterator<Item = R>,
     W: Fn(&R::Block, &mut S::Made) -> Result<()>,
     S: Sink,
     L: Writer<R::Block, S::Made>,
 {
     /// The loop of each thread.
     fn run(&self) {
-        let (mut block, mut made) = (R::Block::default(), S::Made::default());
+        let (mut block, mut own, none) =
+            (R::Block::default(), S::Made::default(), R::Block::default());
         loop {
-            let (number, read) = self.read(&mut block);
-            let worked = match read {
-                Ok(true) => (self.work)(&block, &mut made).map(|()| true),
-                end => end,
+            let mut aside = self.take_aside();
+            let (place, worked, block, made) = if let Some((place, aside)) = &mut aside {
+                let worked = mem::replace(&mut aside.worked, Ok(Read::EndOfAll));
+                (*place, worked, &none, &mut aside.made)
+            } else {
+                let most = || if self.is_full() { 1 } else { self.threads };
+                let (place, read) = self.sources.read(&mut block, most);
+                let worked = match read {
+                    Ok(Read::Block) => (self.work)(&block, &mut own).map(|()| Read::Block),
+                    end => end,
+                };
+                match self.set_aside(place, worked, &mut own) {
+                    None => continue,
+                    Some(worked) => (place, worked, &block, &mut own),
+                }
             };
             let mut has_outcome = false;
-            let mut taken = Ok(false);
-            let turn = self.first.pass(number, |sink| {
-                taken = worked.and_then(|is_block| {
-                    if !is_block {
-                        return Ok(false);
+            let mut taken = Ok(Read::EndOfAll);
+            let turn = self.first.pass(place, |First { sink, .. }| {
+                taken = worked.and_then(|read| {
+                    if read != Read::Block {
+                        return Ok(read);
                     }
-                    R::header_before(&block).map_or(Ok(()), |header| sink.head(header))?;
-                    sink.take(&mut made)?;
+                    R::header_before(block).map_or(Ok(()), |header| sink.head(header))?;
+                    sink.take(made)?;
                     has_outcome = true;
-                    Ok(!sink.is_done())
+                    Ok(if sink.is_done() { Read::EndOfAll } else { Read::Block })
                 });
-                Ok(matches!(taken, Ok(true)))
+                Ok(*taken.as_ref().unwrap_or(&Read::EndOfAll))
             });
             if turn.is_none() {
                 return;
             }
-            let finished = if has_outcome { L::finish(&block, &mut made) } else { Ok(()) };
+            let finished = if has_outcome { L::finish(block, made) } else { Ok(()) };
             // The second turn reports errors of both, because it still has earlier blocks.
-            let turn = self.second.pass(number, |writer| {
+            let turn = self.second.pass(place, |writer| {
                 finished?;
                 if has_outcome {
-                    writer.write(&block, &mut made)?;
+                    writer.write(block, made)?;
                 }
                 taken
             });
-            if turn != Some(true) {
+            if turn.is_none_or(|read| read == Read::EndOfAll) {
                 return self.first.end(Ok(()));
             }
         }
@@ -271,22 +260,54 @@ where
         }
     }
 
-    /// The number of the block that was read, or of the end.
-    fn read(&self, block: &mut R::Block) -> (u64, Result<bool>) {
-        let mut reading = self.source.lock();
-        let number = reading.next;
-        reading.next += 1;
-        let read = reading.source.as_mut().map_or(Ok(false), |source| source.next(block));
-        if !matches!(read, Ok(true)) {
-            reading.source = None;
+    fn is_full(&self) -> bool {
+        self.bytes_aside.load(Ordering::Relaxed) >= self.most_aside
+    }
+
+    /// The result that is due, if it was set aside.
+    fn take_aside(&self) -> Option<(Place, Aside<S::Made>)> {
+        if self.most_aside == 0 {
+            return None;
         }
-        (number, read)
+        let take = |due, First { aside, .. }: &mut First<S>| Some((due, aside.remove(&due)?));
+        let taken = self.first.between(take).flatten();
+        if let Some((_, aside)) = &taken {
+            self.bytes_aside.fetch_sub(aside.bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Sets a result aside that is not due, or returns it.
+    fn set_aside(
+        &self,
+        place: Place,
+        worked: Result<Read>,
+        made: &mut S::Made,
+    ) -> Option<Result<Read>> {
+        let mut worked = Some(worked);
+        if self.most_aside == 0 || matches!(worked, Some(Ok(Read::EndOfAll))) {
+            return worked;
+        }
+        self.first.between(|due, first| {
+            // It can wait only if others have all blocks before it.
+            let can_wait = self.sources.have_come_to(place.0);
+            if due == place || can_wait && self.is_full() {
+                return;
+            }
+            let (made, bytes) = S::set_aside(made);
+            if let Some(worked) = worked.take() {
+                first.aside.insert(place, Aside { worked, made, bytes });
+            }
+            self.bytes_aside.fetch_add(bytes, Ordering::Relaxed);
+        });
+        worked
     }
 
     fn finish(&self) -> Result<(S, L)> {
         let (end, writer) = self.second.wait();
-        let (_, sink) = self.first.wait();
+        let (_, first) = self.first.wait();
         end?;
-        sink.zip(writer).ok_or_else(|| anyhow!("a thread failed: see above"))
+        let both = first.map(|first| first.sink).zip(writer);
+        both.ok_or_else(|| anyhow!("a thread failed: see above"))
     }
 }
