@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::format::error::ReadError;
 use crate::format::kind::HEADER_BYTES;
 use crate::geometry::Geometry;
+use crate::layout::bits::index;
 
 /// Bytes of a checksum.
 pub(super) const CHECKSUM_BYTES: usize = 8;
@@ -26,9 +27,7 @@ pub(super) fn segments<'a>(
     table: &'a [u8],
     geometry: &Geometry,
 ) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
-    // The table is in memory, so a segment's size fits usize.
-    let segment_bytes = usize::try_from(geometry.segment_bytes()).expect("in memory");
-    (0..).zip(table.chunks_exact(segment_bytes))
+    (0..).zip(table.chunks_exact(index(geometry.segment_bytes())))
 }
 
 /// Compares every segment with its checksum.

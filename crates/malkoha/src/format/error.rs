@@ -88,13 +88,14 @@ pub(super) fn check(
     offset: usize,
     value: impl Into<u64>,
 ) -> Result<(), ReadError> {
-    if holds { Ok(()) } else { impossible(field, offset, value) }
+    if holds { Ok(()) } else { Err(impossible(field, offset, value)) }
 }
 
-pub(super) fn impossible<T>(
-    field: &'static str,
-    offset: usize,
-    value: impl Into<u64>,
-) -> Result<T, ReadError> {
-    Err(ReadError::Field { field, offset: offset as u64, value: value.into() })
+pub(super) fn impossible(field: &'static str, offset: usize, value: impl Into<u64>) -> ReadError {
+    ReadError::Field { field, offset: offset as u64, value: value.into() }
+}
+
+/// For an entry of the list of spilled copies.
+pub(super) fn impossible_copies(offset: u64, entry: u64) -> ReadError {
+    ReadError::Field { field: "spilled copies", offset, value: entry }
 }

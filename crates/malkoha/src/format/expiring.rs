@@ -6,7 +6,8 @@ use std::io::Read;
 use alloc::vec::Vec;
 
 use super::error::{ReadError, check, impossible};
-use super::header::{cut_header, field, hasher, offset, preamble, sealed};
+use super::fields::{u32_at, u64_at};
+use super::header::{cut_header, hasher, offset, preamble, sealed};
 use super::kind::{FileKind, HEADER_BYTES};
 #[cfg(feature = "std")]
 use super::stream::read_header;
@@ -80,33 +81,32 @@ impl Head {
         kind: FileKind,
     ) -> Result<(Self, usize), ReadError> {
         let head = Self::up_to(BLOCKS + size_of::<u64>(), bytes, kind)?;
-        let blocks = u64::from_le_bytes(field(bytes, BLOCKS));
+        let blocks = u64_at(bytes, BLOCKS);
         let number = u32::try_from(blocks).ok().filter(|&number| number > 0);
         let number = number.and_then(|number| usize::try_from(number).ok());
-        Ok((head, number.map_or_else(|| impossible("blocks", BLOCKS, blocks), Ok)?))
+        Ok((head, number.ok_or_else(|| impossible("blocks", BLOCKS, blocks))?))
     }
 
     /// Of a header whose fields end before `end`.
     fn up_to(end: usize, bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
         preamble(bytes)?.expected(kind)?;
-        let number = |at: usize| u64::from_le_bytes(field(bytes, at));
         let fields =
             [STEPS..offset::SEGMENTS, offset::TABLE_BYTES..offset::SPILLED, offset::KEY_HIGH..end];
         let is_field = |at: usize| fields.iter().any(|field| field.contains(&at));
         for at in (offset::LAYOUT..offset::CHECKSUM).filter(|&at| !is_field(at)) {
             check(bytes[at] == 0, "reserved", at, bytes[at])?;
         }
-        let (ttl, steps) = (number(TTL), u32::from_le_bytes(field(bytes, STEPS)));
+        let (ttl, steps) = (u64_at(bytes, TTL), u32_at(bytes, STEPS));
         let window = Window { ttl, steps }.checked();
-        let capacity = number(offset::CAPACITY);
+        let capacity = u64_at(bytes, offset::CAPACITY);
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         Ok(Self {
             hasher: hasher(bytes)?,
-            window: window.map_or_else(|| impossible("steps", STEPS, steps), Ok)?,
-            now: number(NOW),
+            window: window.ok_or_else(|| impossible("steps", STEPS, steps))?,
+            now: u64_at(bytes, NOW),
             capacity,
-            len: number(offset::LEN),
-            table_bytes: number(offset::TABLE_BYTES),
+            len: u64_at(bytes, offset::LEN),
+            table_bytes: u64_at(bytes, offset::TABLE_BYTES),
         })
     }
 
@@ -118,7 +118,7 @@ impl Head {
         let Self { hasher, window, now, capacity, len, .. } = self;
         let ages = T::kind(true) as u16;
         let set = Expiring::of(table, window, now, capacity).filter(|_| with == hasher);
-        let set = set.map_or_else(|| impossible("ages", HEADER_BYTES, ages), Ok)?;
+        let set = set.ok_or_else(|| impossible("ages", HEADER_BYTES, ages))?;
         if set.len() == len {
             Ok((set, hasher))
         } else {

@@ -5,8 +5,6 @@ use core::ops::Deref;
 #[cfg(feature = "std")]
 use std::io::Read;
 
-#[cfg(feature = "std")]
-use crate::filter::CuckooFilter;
 use crate::format::checksums::{check_segments, segment_checksum, segments};
 use crate::format::error::{ReadError, impossible};
 use crate::format::header::{Header, cut_header};
@@ -50,45 +48,31 @@ fn checksums<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Vec<u8> {
 #[cfg(feature = "std")]
 const PIECE: usize = 1 << 17;
 
+/// How many pieces the file of a set has, with the header.
 #[cfg(feature = "std")]
-impl CuckooFilter {
-    /// How many pieces its file has, the header of 128 bytes among them.
-    #[must_use]
-    pub fn piece_count(&self) -> usize {
-        let header = header(&self.table, FileKind::Set, self.hasher());
-        // Without its list of spilled copies, the file is hardly longer than the table.
-        let bytes = usize::try_from(header.file_bytes()).unwrap_or(usize::MAX);
-        1 + (bytes - HEADER_BYTES).div_ceil(PIECE)
-    }
+pub(crate) fn piece_count(table: &Fixed, hasher: KeyHasher) -> usize {
+    let header = header(table, FileKind::Set, hasher);
+    // Without its list of spilled copies, the file is hardly longer than the table.
+    let bytes = usize::try_from(header.file_bytes()).unwrap_or(usize::MAX);
+    1 + (bytes - HEADER_BYTES).div_ceil(PIECE)
+}
 
-    /// Piece `number` of the bytes that [`write_to`](Self::write_to) writes, from 0; `None` beyond
-    /// the last. The header is the first, all others have 128 KiB. The last ones, of checksums and
-    /// spilled copies, take time in proportion to the filter.
-    ///
-    /// ```
-    /// use malkoha::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::try_from_iter(0..200_000, 0.001)?;
-    /// let file: Vec<u8> = (0..).map_while(|number| filter.piece(number)).flatten().collect();
-    /// assert!(file == filter.to_bytes() && filter.piece_count() == 4);
-    /// # Ok::<(), malkoha::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
-        let Some(start) = number.checked_sub(1).map(|number| number.saturating_mul(PIECE)) else {
-            return Some(header(&self.table, FileKind::Set, self.hasher()).to_bytes().to_vec());
-        };
-        let table = self.table.bytes();
-        let end = table.len().min(start.saturating_add(PIECE));
-        let mut piece = table.get(start..end).unwrap_or_default().to_vec();
-        if piece.len() < PIECE {
-            let mut rest = checksums(&self.table);
-            spilled::write_section(&mut rest, self.table.spill()).ok()?;
-            piece.extend(rest.get(start.saturating_sub(table.len())..).unwrap_or_default());
-        }
-        piece.truncate(PIECE);
-        (!piece.is_empty()).then_some(piece)
+/// A piece of the file of a set.
+#[cfg(feature = "std")]
+pub(crate) fn piece(table: &Fixed, hasher: KeyHasher, number: usize) -> Option<Vec<u8>> {
+    let Some(start) = number.checked_sub(1).map(|number| number.saturating_mul(PIECE)) else {
+        return Some(header(table, FileKind::Set, hasher).to_bytes().to_vec());
+    };
+    let bytes = table.bytes();
+    let end = bytes.len().min(start.saturating_add(PIECE));
+    let mut piece = bytes.get(start..end).unwrap_or_default().to_vec();
+    if piece.len() < PIECE {
+        let mut rest = checksums(table);
+        spilled::write_section(&mut rest, table.spill()).ok()?;
+        piece.extend(rest.get(start.saturating_sub(bytes.len())..).unwrap_or_default());
     }
+    piece.truncate(PIECE);
+    (!piece.is_empty()).then_some(piece)
 }
 
 impl Stored for Fixed {
@@ -166,7 +150,7 @@ pub(super) fn assemble<B: Deref<Target = [u8]>>(
 /// Checks that the slots lie as operations leave them, and the number of keys.
 pub(super) fn check_slots<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Result<(), ReadError> {
     if let Some((segment, base)) = table.disordered() {
-        return impossible("slots of segment", HEADER_BYTES + base, segment);
+        return Err(impossible("slots of segment", HEADER_BYTES + base, segment));
     }
     let (header, found) = (table.len(), table.occupied().saturating_add(table.spilled()));
     if header == found { Ok(()) } else { Err(ReadError::Count { header, table: found }) }

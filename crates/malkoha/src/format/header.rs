@@ -4,6 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible};
+use crate::format::fields::{u16_at, u32_at, u64_at};
 use crate::format::kind::{FileKind, HEADER_BYTES};
 use crate::format::spilled;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
@@ -97,29 +98,28 @@ pub(super) fn preamble(bytes: &[u8; HEADER_BYTES]) -> Result<FileKind, ReadError
     if bytes[..8] != SIGNATURE {
         return Err(ReadError::Signature);
     }
-    let version = u16::from_le_bytes(field(bytes, offset::VERSION));
+    let version = u16_at(bytes, offset::VERSION);
     if version != VERSION {
         return Err(ReadError::Version(version));
     }
-    if !is_right(checksum(bytes), u64::from_le_bytes(field(bytes, offset::CHECKSUM))) {
+    if !is_right(checksum(bytes), u64_at(bytes, offset::CHECKSUM)) {
         return Err(ReadError::HeaderChecksum);
     }
-    let found = u16::from_le_bytes(field(bytes, offset::KIND));
+    let found = u16_at(bytes, offset::KIND);
     let kind = FileKind::ALL.into_iter().find(|&kind| kind as u16 == found);
-    let kind = kind.map_or_else(|| impossible("kind", offset::KIND, found), Ok)?;
+    let kind = kind.ok_or_else(|| impossible("kind", offset::KIND, found))?;
     hasher(bytes)?;
     Ok(kind)
 }
 
 /// The hash of the filter.
 pub(super) fn hasher(bytes: &[u8; HEADER_BYTES]) -> Result<KeyHasher, ReadError> {
-    let [low, high] =
-        [offset::SEED, offset::KEY_HIGH].map(|at| u64::from_le_bytes(field(bytes, at)));
+    let [low, high] = [offset::SEED, offset::KEY_HIGH].map(|at| u64_at(bytes, at));
     let function = bytes[offset::HASH];
     let is_known = KeyHasher::from_parts(function, 0).is_some();
     check(is_known, "hash", offset::HASH, function)?;
     KeyHasher::from_parts(function, u128::from(high) << 64 | u128::from(low))
-        .map_or_else(|| impossible("key", offset::KEY_HIGH, high), Ok)
+        .ok_or_else(|| impossible("key", offset::KEY_HIGH, high))
 }
 
 /// Why bytes shorter than a header are not a filter: cut off, or something else.
@@ -175,20 +175,19 @@ impl Header {
         preamble(bytes)?.expected(kind)?;
         let mut reserved = (17..20).chain(offset::RESERVED..offset::CHECKSUM);
         if let Some(at) = reserved.find(|&at| bytes[at] != 0) {
-            return impossible("reserved", at, bytes[at]);
+            return Err(impossible("reserved", at, bytes[at]));
         }
         let parts = Parts {
             geometry: geometry(bytes, kind)?,
-            max_kicks: u32::from_le_bytes(field(bytes, offset::MAX_KICKS)),
-            capacity: u64::from_le_bytes(field(bytes, offset::CAPACITY)),
-            len: u64::from_le_bytes(field(bytes, offset::LEN)),
+            max_kicks: u32_at(bytes, offset::MAX_KICKS),
+            capacity: u64_at(bytes, offset::CAPACITY),
+            len: u64_at(bytes, offset::LEN),
         };
         let capacity = parts.capacity;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;
         let max_kicks = parts.max_kicks;
         check(max_kicks <= MAX_KICKS_LIMIT, "max kicks", offset::MAX_KICKS, max_kicks)?;
-        let (slots, spilled) =
-            (parts.geometry.slots(), u64::from_le_bytes(field(bytes, offset::SPILLED)));
+        let (slots, spilled) = (parts.geometry.slots(), u64_at(bytes, offset::SPILLED));
         // Each entry of a set has an equal in the table; a key of a map has any number of values.
         let most = if kind == FileKind::Map { MAX_SPILLED } else { slots };
         check(spilled <= most, "spilled", offset::SPILLED, spilled)?;
@@ -226,15 +225,15 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
         (2, 4) => Layout::SemiSorted,
         (3, 0) => Layout::GapWindows,
         (5, 0) => Layout::Words,
-        (2 | 3 | 5, other) => return impossible("bucket size", offset::BUCKET_SIZE, other),
-        (other, _) => return impossible("layout", offset::LAYOUT, other),
+        (2 | 3 | 5, other) => return Err(impossible("bucket size", offset::BUCKET_SIZE, other)),
+        (other, _) => return Err(impossible("layout", offset::LAYOUT, other)),
     };
     let geometry = Geometry {
         layout,
         fingerprint_bits: bytes[offset::FINGERPRINT_BITS].into(),
         value_bits: bytes[offset::VALUE_BITS].into(),
-        segments: u32::from_le_bytes(field(bytes, offset::SEGMENTS)),
-        places: u32::from_le_bytes(field(bytes, offset::PLACES)),
+        segments: u32_at(bytes, offset::SEGMENTS),
+        places: u32_at(bytes, offset::PLACES),
     };
     let is_map = geometry.value_bits != 0;
     check(
@@ -243,10 +242,10 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
         offset::VALUE_BITS,
         geometry.value_bits,
     )?;
-    let geometry = geometry.checked().or_else(|_| {
-        impossible("geometry", offset::LAYOUT, u64::from_le_bytes(field(bytes, offset::SEGMENTS)))
-    })?;
-    let table_bytes = u64::from_le_bytes(field(bytes, offset::TABLE_BYTES));
+    let geometry = geometry
+        .checked()
+        .map_err(|_| impossible("geometry", offset::LAYOUT, u64_at(bytes, offset::SEGMENTS)))?;
+    let table_bytes = u64_at(bytes, offset::TABLE_BYTES);
     let expected = geometry.table_bytes();
     check(expected == Some(table_bytes), "table bytes", offset::TABLE_BYTES, table_bytes)?;
     Ok(geometry)
@@ -254,8 +253,4 @@ fn geometry(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Geometry, Read
 
 fn checksum(bytes: &[u8; HEADER_BYTES]) -> u64 {
     xxh3_64_with_seed(&bytes[..offset::CHECKSUM], HEADER_CHECKSUM_SEED)
-}
-
-pub(super) fn field<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
-    *bytes[at..].first_chunk().expect("fields lie in the header")
 }

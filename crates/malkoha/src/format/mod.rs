@@ -6,6 +6,7 @@
 mod checksums;
 pub(crate) mod error;
 mod expiring;
+mod fields;
 mod fixed;
 #[cfg(feature = "std")]
 mod growable;
@@ -21,6 +22,8 @@ mod stream;
 
 pub use error::ReadError;
 pub(crate) use expiring::write as write_expiring;
+#[cfg(feature = "std")]
+pub(crate) use fixed::{piece, piece_count};
 pub(crate) use fixed::{view, write};
 #[cfg(feature = "mmap")]
 pub(crate) use growable::map as map_growable;

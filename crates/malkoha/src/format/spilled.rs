@@ -3,7 +3,8 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
-use crate::format::error::{ReadError, impossible};
+use crate::format::error::{ReadError, impossible_copies};
+use crate::format::fields::{u32_at, u64_at};
 use crate::io::{self, Write};
 use crate::spill::{Spill, SpillKey};
 
@@ -29,13 +30,12 @@ pub(super) fn entry(key: &SpillKey, copies: u64) -> [u8; ENTRY_BYTES] {
 /// An entry's content, if it is one.
 pub(super) fn parse(bytes: &[u8; ENTRY_BYTES]) -> Option<(SpillKey, u64)> {
     let key = SpillKey {
-        segment: u32::from_le_bytes(field(bytes, 0)),
-        place: u32::from_le_bytes(field(bytes, 4)),
-        fingerprint: u32::from_le_bytes(field(bytes, 8)),
-        value: u64::from_le_bytes(field(bytes, 16)),
+        segment: u32_at(bytes, 0),
+        place: u32_at(bytes, 4),
+        fingerprint: u32_at(bytes, 8),
+        value: u64_at(bytes, 16),
     };
-    let (reserved, copies) = (u32::from_le_bytes(field(bytes, 12)), field(bytes, 24));
-    let copies = u64::from_le_bytes(copies);
+    let (reserved, copies) = (u32_at(bytes, 12), u64_at(bytes, 24));
     (reserved == 0 && copies > 0).then_some((key, copies))
 }
 
@@ -58,10 +58,6 @@ pub(super) fn write_section(writer: &mut dyn Write, spill: &Spill) -> io::Result
     writer.write_all(&checksum.digest().to_le_bytes())
 }
 
-fn field<const N: usize>(bytes: &[u8; ENTRY_BYTES], at: usize) -> [u8; N] {
-    *bytes[at..].first_chunk().expect("fields lie in the entry")
-}
-
 /// Checks such a section, which begins at byte `offset` of its file, and hands each entry to `add`,
 /// which says whether there can be such copies.
 pub(super) fn read_section(
@@ -81,8 +77,7 @@ pub(super) fn read_section(
     for (number, bytes) in (0_u64..).zip(entries.as_chunks::<ENTRY_BYTES>().0) {
         let entry = parse(bytes).filter(|(key, _)| last.is_none_or(|last| last < *key));
         if !entry.is_some_and(|(key, copies)| add(key, copies)) {
-            let at = usize::try_from(offset).unwrap_or(usize::MAX);
-            return impossible("spilled copies", at, number);
+            return Err(impossible_copies(offset, number));
         }
         last = entry.map(|(key, _)| key);
     }

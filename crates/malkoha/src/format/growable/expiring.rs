@@ -153,7 +153,7 @@ impl GrowableExpiringLoader {
         let blocks = swept.len();
         let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
         let set = set.and_then(|set| set.with_state(now, swept, counts));
-        let set = set.map_or_else(|| impossible("times", HEADER_BYTES, blocks as u64), Ok)?;
+        let set = set.ok_or_else(|| impossible("times", HEADER_BYTES, blocks as u64))?;
         Ok(Filter::new(set, hasher))
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::format::checksums::CHECKSUM_BYTES;
 use crate::format::error::{ReadError, check};
-use crate::format::header::{MAX_SPILLED, field, hasher, offset, preamble, sealed};
+use crate::format::fields::{u32_at, u64_at};
+use crate::format::header::{MAX_SPILLED, hasher, offset, preamble, sealed};
 use crate::format::kind::{FileKind, HEADER_BYTES};
 use crate::format::spilled;
 use crate::geometry::MAX_CAPACITY;
@@ -69,8 +70,6 @@ impl GrowableHeader {
     ) -> Result<Self, ReadError> {
         preamble(bytes)?.expected(kind)?;
         let byte = |at: usize| u32::from(bytes[at]);
-        let word = |at: usize| u64::from_le_bytes(field(bytes, at));
-        let half = |at: usize| u32::from_le_bytes(field(bytes, at));
         let is = |at: usize, name, value: u8| check(bytes[at] == value, name, at, bytes[at]);
         is(offset::LAYOUT, "layout", LAYOUT)?;
         is(offset::BUCKET_SIZE, "bucket size", BUCKET_SIZE)?;
@@ -86,7 +85,7 @@ impl GrowableHeader {
         )?;
         let most = if kind == FileKind::GrowableMap { 64 } else { 0 };
         check(value_bits <= most, "value bits", offset::VALUE_BITS, value_bits)?;
-        let (roots, mix_bits) = (half(ROOTS), byte(MIX_BITS));
+        let (roots, mix_bits) = (u32_at(bytes, ROOTS), byte(MIX_BITS));
         check(mix_bits == growable::MIX_BITS, "mix bits", MIX_BITS, mix_bits)?;
         let widths =
             Widths { bits, narrow_from: byte(NARROW_FROM), turn: byte(TURN), rise: byte(RISE) };
@@ -102,11 +101,11 @@ impl GrowableHeader {
             kind,
             shape: Shape { widths, roots, value_bits, ages: false },
             hasher: hasher(bytes)?,
-            capacity: word(offset::CAPACITY),
-            len: word(offset::LEN),
-            segments: half(offset::SEGMENTS),
-            table_bytes: word(offset::TABLE_BYTES),
-            spilled: word(offset::SPILLED),
+            capacity: u64_at(bytes, offset::CAPACITY),
+            len: u64_at(bytes, offset::LEN),
+            segments: u32_at(bytes, offset::SEGMENTS),
+            table_bytes: u64_at(bytes, offset::TABLE_BYTES),
+            spilled: u64_at(bytes, offset::SPILLED),
         };
         let Self { capacity, len, segments, table_bytes, spilled, .. } = header;
         check((1..=MAX_CAPACITY).contains(&capacity), "capacity", offset::CAPACITY, capacity)?;

@@ -9,7 +9,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
 use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
-use crate::format::error::{ReadError, check, impossible};
+use crate::format::error::{ReadError, check, impossible, impossible_copies};
+use crate::format::fields::{u16_at, u32_at, u64_at};
 use crate::format::kind::{FileKind, HEADER_BYTES};
 use crate::format::spilled;
 use crate::growable::{
@@ -179,11 +180,7 @@ impl GrowableLoader {
             if !table.take_spilled(key, copies) {
                 let after = (header.spilled - entry) * spilled::ENTRY_BYTES as u64;
                 let at = header.file_bytes() - CHECKSUM_BYTES as u64 - after;
-                return impossible(
-                    "spilled copies",
-                    usize::try_from(at).unwrap_or(usize::MAX),
-                    entry,
-                );
+                return Err(impossible_copies(at, entry));
             }
         }
         // Where fingerprints lie in several segments, not every slot is a key. It is unknown which
@@ -208,7 +205,7 @@ impl GrowableLoader {
             known: self.known,
         };
         let table = Some(parts).filter(GrowParts::is_admitted).and_then(Growing::from_parts);
-        table.map_or_else(|| impossible("segments", 48, header.segments), Ok)
+        table.ok_or_else(|| impossible("segments", 48, header.segments))
     }
 
     /// Bytes of the next part; 0 at the end.
@@ -251,7 +248,7 @@ impl GrowableLoader {
                 if self.entries_wanted() > 0 { Stage::Spill } else { Stage::SpillChecksum }
             }
             Stage::SpillChecksum => {
-                let stored = u64::from_le_bytes(field(part, 0));
+                let stored = u64_at(part, 0);
                 if !is_right(self.checksum.digest(), stored) {
                     return Err(ReadError::SpillChecksum);
                 }
@@ -269,10 +266,10 @@ impl GrowableLoader {
 
     fn record(&self, bytes: &[u8; RECORD_BYTES]) -> Result<Record, ReadError> {
         let shape = self.shape();
-        let reserved = u32::from_le_bytes(field(bytes, 0));
+        let reserved = u32_at(bytes, 0);
         let (depth, value_bits) = (u32::from(bytes[4]), u32::from(bytes[5]));
-        let buckets = u16::from_le_bytes(field(bytes, 6));
-        let path = u64::from_le_bytes(field(bytes, 8));
+        let buckets = u16_at(bytes, 6);
+        let path = u64_at(bytes, 8);
         let at = |at: usize| usize::try_from(self.taken).unwrap_or(usize::MAX).saturating_add(at);
         check(reserved == 0, "reserved", at(0), reserved)?;
         check((shape.root_depth()..=MAX_DEPTH).contains(&depth), "depth", at(4), depth)?;
@@ -281,7 +278,7 @@ impl GrowableLoader {
         let is_only = self.header.is_some_and(|header| header.segments == 1);
         let least = if is_only { 1 } else { PLACES };
         let grid = Grid::from_bits(buckets, least);
-        let grid = grid.map_or_else(|| impossible("buckets", at(6), buckets), Ok)?;
+        let grid = grid.ok_or_else(|| impossible("buckets", at(6), buckets))?;
         check(path >> depth == 0, "path", at(8), path)?;
         let form = Form { grid, value_bits };
         Ok(Record::new(Home { depth, path }, form, 0))
@@ -298,14 +295,14 @@ impl GrowableLoader {
         let mut checksum = Xxh3::with_seed(number as u64);
         checksum.update(&before);
         checksum.update(bytes);
-        if !is_right(checksum.digest(), u64::from_le_bytes(field(stored, 0))) {
+        if !is_right(checksum.digest(), u64_at(stored, 0)) {
             let segment = u32::try_from(number).expect("counted by the header");
             let offset = self.taken - RECORD_BYTES as u64;
             return Err(ReadError::SegmentChecksum { segment, offset });
         }
         let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
         let len = count_slots(&self.shape(), &record, bytes, &mut self.known);
-        record.len = len.map_or_else(|| impossible("slots of segment", at, number as u64), Ok)?;
+        record.len = len.ok_or_else(|| impossible("slots of segment", at, number as u64))?;
         self.records.push(record);
         self.spans.push((self.taken, bytes.len()));
         if !self.is_mapped {
@@ -330,9 +327,7 @@ impl GrowableLoader {
                 && u64::BITS - key.value.leading_zeros() <= shape.value_bits
                 && self.last.is_none_or(|last| last < *key)
         });
-        let at = usize::try_from(self.taken).unwrap_or(usize::MAX);
-        let (key, copies) =
-            entry.map_or_else(|| impossible("spilled copies", at, self.spilled), Ok)?;
+        let (key, copies) = entry.ok_or_else(|| impossible_copies(self.taken, self.spilled))?;
         self.spill.add(key, copies);
         (self.last, self.spilled) = (Some(key), self.spilled + 1);
         Ok(())
@@ -368,8 +363,4 @@ pub(crate) fn map(kind: FileKind, file: Memory) -> Result<(Growing, KeyHasher), 
     // Segments in chunks are found by 32 bits.
     let pool = Pool::in_place(file, &loader.spans).ok_or(ReadError::Memory(length))?;
     GrowableLoader { segments: pool, ..loader }.into_table()
-}
-
-fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    *bytes[at..].first_chunk().expect("fields lie in their part")
 }
