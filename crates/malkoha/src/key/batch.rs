@@ -2,7 +2,7 @@
 
 use alloc::vec;
 
-use super::hasher::{KeyHasher, Keyed, Seed};
+use super::hasher::{KeyHasher, Keyed};
 use super::traits::Key;
 use crate::arch::vectorized;
 
@@ -15,7 +15,8 @@ impl KeyHasher {
     /// If the lengths differ.
     pub fn hash_many<K: Key>(self, keys: &[K], hashes: &mut [u64]) {
         assert_eq!(keys.len(), hashes.len(), "one hash for each key");
-        hash_all(self, keys, hashes);
+        // SAFETY: the function has no requirements.
+        unsafe { hash_all(self, keys, hashes) };
     }
 }
 
@@ -34,17 +35,6 @@ fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
     key.hash_with(KeyHasher(Keyed::Sip13(sip)))
 }
 
-/// The hashes of keys. Selects the function once.
-#[inline]
-fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
-    match hasher.0 {
-        // SAFETY: the function has no requirements.
-        Keyed::Xxh3(seed) => unsafe { xxh3_all(seed, keys, hashes) },
-        // SAFETY: as above.
-        Keyed::Sip13(key) => unsafe { sip_all(key, keys, hashes) },
-    }
-}
-
 /// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
 /// that a batch of any length needs little memory of its own.
 #[inline]
@@ -56,29 +46,31 @@ pub(crate) fn hash_chunks<K: Key>(
 ) {
     let mut hashes = vec![0; keys.len().min(at_once)];
     for (chunk, keys) in keys.chunks(at_once).enumerate() {
-        hash_all(hasher, keys, &mut hashes);
+        // SAFETY: the function has no requirements.
+        unsafe { hash_all(hasher, keys, &mut hashes) };
         each(chunk * at_once, &hashes[..keys.len()]);
     }
 }
 
 vectorized! {
+    /// The hashes of keys. Selects the function once.
+    ///
     /// # Safety
     ///
     /// None is needed: functions of several instruction sets are unsafe usually.
-    unsafe fn xxh3_all<K: Key>(seed: Seed, keys: &[K], hashes: &mut [u64]) {
-        for (hash, item) in hashes.iter_mut().zip(keys) {
-            *hash = item.hash_with(KeyHasher(Keyed::Xxh3(seed)));
-        }
-    }
-}
-
-vectorized! {
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    unsafe fn sip_all<K: Key>(key: [u64; 2], keys: &[K], hashes: &mut [u64]) {
-        for (hash, item) in hashes.iter_mut().zip(keys) {
-            *hash = item.hash_with(KeyHasher(Keyed::Sip13(key)));
+    unsafe fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+        let pairs = hashes.iter_mut().zip(keys);
+        match hasher.0 {
+            Keyed::Xxh3(seed) => {
+                for (hash, key) in pairs {
+                    *hash = key.hash_with(KeyHasher(Keyed::Xxh3(seed)));
+                }
+            }
+            Keyed::Sip13(sip) => {
+                for (hash, key) in pairs {
+                    *hash = key.hash_with(KeyHasher(Keyed::Sip13(sip)));
+                }
+            }
         }
     }
 }
