@@ -112,6 +112,11 @@ impl Addressing {
     }
 }
 
+/// All of this many places of all segments.
+pub(crate) fn every_place(segments: u32, places: u64) -> impl Iterator<Item = (u64, u64)> {
+    (0..segments.into()).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

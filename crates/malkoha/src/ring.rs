@@ -43,6 +43,27 @@ pub(crate) fn schedule(keys: usize) -> impl Iterator<Item = (Option<Group>, Opti
     })
 }
 
+/// The hashes of a group, of those from its first on. The last group of a batch has its own first
+/// one in place of those that are missing, so that loops over a group have no other end.
+#[inline(always)]
+pub(crate) fn whole<'a, T: Copy>(rest: &'a [T], room: &'a mut [T; GROUP]) -> &'a [T; GROUP] {
+    if let Some(whole) = rest.first_chunk() {
+        return whole;
+    }
+    *room = [rest[0]; GROUP];
+    room[..rest.len()].copy_from_slice(rest);
+    room
+}
+
+/// Stores the results of a group, of which the last one may have fewer.
+#[inline(always)]
+pub(crate) fn store(results: &[bool; GROUP], rest: &mut [bool]) {
+    match rest.first_chunk_mut() {
+        Some(whole) => *whole = *results,
+        None => rest.copy_from_slice(&results[..rest.len()]),
+    }
+}
+
 /// For each hash in order, `ask` requests its lines and returns what is known about it. Later
 /// `step` is called with its number, the hash, and what `ask` returned. Both get `table`, which
 /// `step` may change.
@@ -58,10 +79,10 @@ pub(crate) fn one_by_one<T: ?Sized, P: Copy + Default>(
         *known = ask(table, hash);
     }
     for (i, &hash) in hashes.iter().enumerate() {
-        let known = ring[i % RING];
+        let known = &mut ring[i % RING];
+        step(table, i, hash, known);
         if let Some(&later) = hashes.get(i + RING) {
-            ring[i % RING] = ask(table, later);
+            *known = ask(table, later);
         }
-        step(table, i, hash, &known);
     }
 }

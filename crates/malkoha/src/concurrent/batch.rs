@@ -8,10 +8,6 @@ use crate::arch::vectorized;
 use crate::locks::Locking;
 use crate::ring::{self, GROUP};
 
-/// Keys on their way: 128 lines. Not the ring of `ring::one_by_one`: through that, a batch of
-/// inserts takes 5 % more instructions here.
-const RING: usize = 64;
-
 /// Lookups that are one operation where a filter has one lock.
 const WHOLE: usize = 1024;
 
@@ -44,19 +40,13 @@ vectorized! {
     ///
     /// No condition: each access is checked. `found` should be as long as `hashes`.
     unsafe fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
-        let mut ring = [Aims::default(); ring::SLOTS];
+        let (mut ring, mut room) = ([Aims::default(); ring::SLOTS], [0; GROUP]);
         for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
-                let rest = &hashes[group.first()..];
-                if let Some(hashes) = rest.first_chunk::<GROUP>() {
-                    for (i, &hash) in hashes.iter().enumerate() {
-                        aims.set(i, table, &table.probe(hash));
-                    }
-                } else {
-                    for (i, &hash) in rest.iter().enumerate() {
-                        aims.set(i, table, &table.probe(hash));
-                    }
+                let hashes = ring::whole(&hashes[group.first()..], &mut room);
+                for (i, &hash) in hashes.iter().enumerate() {
+                    aims.set(i, table, &table.probe(hash));
                 }
                 if look.is_none() {
                     (0..GROUP).for_each(|i| table.ask(aims, i));
@@ -96,10 +86,7 @@ impl<P: Locking> Table<P> {
     fn contains_few<const N: usize>(&self, hashes: &[u64], found: &mut [bool]) {
         let mut probes = [Probe::default(); N];
         for (probe, &hash) in probes.iter_mut().zip(hashes) {
-            *probe = self.probe(hash);
-            for number in self.space.numbers(probe) {
-                self.space.prefetch(number);
-            }
+            *probe = self.requested(hash);
         }
         for (found, probe) in found.iter_mut().zip(&probes) {
             *found = self.contains(probe);
@@ -167,26 +154,21 @@ impl<P: Locking> Table<P> {
         });
     }
 
+    /// The probe of a hash, whose lines are requested.
+    #[inline(always)]
+    pub(super) fn requested(&self, hash: u64) -> Probe {
+        let probe = self.probe(hash);
+        for number in self.space.numbers(&probe) {
+            self.space.prefetch(number);
+        }
+        probe
+    }
+
     /// Calls `step` with each hash's probe and position, after the lines that it needs were
     /// requested.
     #[inline(always)]
     pub(super) fn pipelined(&self, hashes: &[u64], mut step: impl FnMut(usize, &Probe)) {
-        let mut ring = [Probe::default(); RING];
-        let ask = |probe: &mut Probe, hash: u64| {
-            *probe = self.probe(hash);
-            for number in self.space.numbers(probe) {
-                self.space.prefetch(number);
-            }
-        };
-        for (probe, &hash) in ring.iter_mut().zip(hashes) {
-            ask(probe, hash);
-        }
-        for i in 0..hashes.len() {
-            let probe = &mut ring[i % RING];
-            step(i, probe);
-            if let Some(&later) = hashes.get(i + RING) {
-                ask(probe, later);
-            }
-        }
+        let ask = |table: &&Self, hash| table.requested(hash);
+        ring::one_by_one(&mut { self }, hashes, ask, |_, i, _, probe| step(i, probe));
     }
 }

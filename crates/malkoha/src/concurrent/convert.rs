@@ -6,6 +6,7 @@ use super::counter::Counter;
 use super::shared::Shared;
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
+use crate::layout::bits::index;
 use crate::locks::Locking;
 use crate::spill::SpillKey;
 use crate::table::{Fixed, Parts, zeroed};
@@ -45,7 +46,7 @@ impl<P: Locking> Shared<P> {
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
         let mut memory = zeroed(bytes).ok_or(BuildError::Memory { bytes })?;
         let (mut spilled, mut len) = (Vec::new(), 0_u64);
-        let segments = memory.chunks_exact_mut(segment_bytes(&geometry));
+        let segments = memory.chunks_exact_mut(index(geometry.segment_bytes()));
         for (segment, piece) in segments.zip(self.table.pieces()) {
             for (bucket, word) in segment.chunks_exact_mut(8).zip(piece.words) {
                 bucket.copy_from_slice(&word.to_le_bytes());
@@ -72,7 +73,7 @@ impl<P: Locking> Shared<P> {
                 what: "threads that change it: build the filter with the layout words",
             });
         }
-        let segments = fixed.bytes().chunks_exact(segment_bytes(&geometry));
+        let segments = fixed.bytes().chunks_exact(index(geometry.segment_bytes()));
         let words = segments.flat_map(|segment| &segment.as_chunks().0[..geometry.places as usize]);
         let words = words.map(|&word| u64::from_le_bytes(word));
         let mut shared = Self::filled(geometry, max_kicks, capacity, words)?;
@@ -110,8 +111,4 @@ impl<P: Locking> Shared<P> {
             self.len.add(copies.cast_signed());
         }
     }
-}
-
-fn segment_bytes(geometry: &Geometry) -> usize {
-    usize::try_from(geometry.segment_bytes()).expect("in memory")
 }

@@ -7,6 +7,7 @@ use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
+use crate::layout::bits::index;
 use crate::layout::search_budget::{self, NEAR, SHORT};
 use crate::layout::{Neighbours, Placement, Search};
 use crate::locks::{Exclude, Locking};
@@ -26,10 +27,7 @@ struct Segment<'a, P: Locking> {
 impl<P: Locking> Segment<'_, P> {
     #[inline(always)]
     fn bucket(&self, place: u64) -> &AtomicU64 {
-        // The segment is in memory, so the index fits usize.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let index = place as usize;
-        &self.words[index]
+        &self.words[index(place)]
     }
 }
 
@@ -43,8 +41,8 @@ impl<P: Locking> Neighbours for Segment<'_, P> {
     fn for_each_target(&self, place: u64, mut each: impl FnMut(u64)) {
         let lanes = &self.table.lanes;
         let word = self.bucket(place).load(Ordering::Relaxed);
-        for lane in 0..lanes.number() {
-            each(self.table.alternate(place, lanes.lane(word, lane)));
+        for lane in 0..lanes.number {
+            each(self.table.addressing.alternate(place, lanes.lane(word, lane)));
         }
     }
 
@@ -146,10 +144,7 @@ impl<P: Locking> Table<P> {
         instead: impl FnOnce() -> Option<R>,
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
-        // In memory, so the bytes fit usize.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let bytes = self.space.len() as usize * 8;
-        search = search.for_table(bytes);
+        search = search.for_table(index(self.space.len() * 8));
         let missing = || self.space.missing(probe.segment);
         let is_short = self.space.has_refused() && missing().load(Relaxed) > 0;
         let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
@@ -201,12 +196,11 @@ impl<P: Locking> Table<P> {
         let segment = self.segment(probe);
         let mut looked_at = 0;
         let spilled = search.looked_at(self.addressing.places(), 2, limit).any(|place| {
-            looked_at += 1 + self.lanes.number() as usize;
+            looked_at += 1 + self.lanes.number as usize;
             let bucket = segment.bucket(place);
             let word = bucket.load(Ordering::Acquire);
-            let mut occupants =
-                self.lanes.fingerprints(word).map(|f| self.occupant(probe.segment, place, f));
-            occupants.any(|occupant| {
+            let occupant = |f| self.addressing.occupant(probe.segment, place, f);
+            self.lanes.fingerprints(word).map(occupant).any(|occupant| {
                 self.count_in_table(&occupant) >= MAX_COPIES && self.spill_from(bucket, &occupant)
             })
         });

@@ -34,10 +34,7 @@ impl<P: Locking> Lookup for Shared<P> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        let space = &self.table.space;
-        for number in space.numbers(&self.table.probe(hash)) {
-            space.prefetch(number);
-        }
+        self.table.requested(hash);
     }
 
     fn len(&self) -> u64 {

@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::addressing::Probe;
 use crate::entries::Entry;
+use crate::layout::bits::LaneFormat;
 use crate::locks::Locking;
 use crate::spill::SpillKey;
 
-use super::bucket::WordFormat;
 use super::sync::Ordering;
 use super::table::Table;
 
@@ -29,9 +29,9 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Everything in the piece: slot by slot, then the spilled copies.
-    pub(crate) fn entries(self, lanes: WordFormat) -> impl Iterator<Item = Entry> {
+    pub(crate) fn entries(self, lanes: LaneFormat<u64>) -> impl Iterator<Item = Entry> {
         let Self { segment, words, spilled, .. } = self;
-        let entry = move |key, copies| Entry::new(key, copies, lanes.bits());
+        let entry = move |key, copies| Entry::new(key, copies, lanes.bits);
         let slots = (0..).zip(words).flat_map(move |(first, word)| {
             let probe = move |fingerprint| Probe { segment, first, second: first, fingerprint };
             lanes.fingerprints(word).map(move |f| entry(SpillKey::of(&probe(f), 0), 1))

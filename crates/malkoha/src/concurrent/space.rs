@@ -8,6 +8,7 @@ use super::sync::AtomicU64;
 use crate::addressing::Probe;
 use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
+use crate::layout::bits::index;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 
@@ -23,8 +24,6 @@ pub(super) struct Space {
     missing: Box<[AtomicU32]>,
 }
 
-// The bucket is in memory, so its index fits usize.
-#[expect(clippy::cast_possible_truncation, reason = "see above")]
 impl Space {
     /// `None` if the system lacks the memory.
     pub(super) fn new(geometry: &Geometry) -> Option<Self> {
@@ -42,7 +41,7 @@ impl Space {
     /// The buckets of a segment.
     #[inline(always)]
     pub(super) fn segment(&self, segment: u64) -> &[AtomicU64] {
-        &self.words[segment as usize * self.places..][..self.places]
+        &self.words[index(segment) * self.places..][..self.places]
     }
 
     /// Both buckets of a key.
@@ -54,8 +53,8 @@ impl Space {
     /// The numbers of both.
     #[inline(always)]
     pub(super) fn numbers(&self, probe: &Probe) -> [usize; 2] {
-        let start = probe.segment as usize * self.places;
-        [start + probe.first as usize, start + probe.second as usize]
+        let start = index(probe.segment) * self.places;
+        [start + index(probe.first), start + index(probe.second)]
     }
 
     /// The buckets of all segments.
@@ -85,7 +84,7 @@ impl Space {
     /// The places that removals from the segment have still to make up for. The caller may change it.
     pub(super) fn missing(&self, segment: u64) -> &AtomicU32 {
         self.has_refused.store(true, Relaxed);
-        &self.missing[segment as usize]
+        &self.missing[index(segment)]
     }
 
     /// The number of buckets.

@@ -24,11 +24,11 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::bucket::WordFormat;
 use super::space::Space;
 use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
+use crate::layout::bits::{LaneFormat, index};
 use crate::layout::search_budget;
 use crate::layout::{Placement, Step};
 use crate::locks::{Exclude, Locking};
@@ -37,7 +37,7 @@ use crate::spill::{MAX_COPIES, Spill, SpillKey};
 #[derive(Debug)]
 pub(super) struct Table<P: Locking> {
     pub(super) space: Space,
-    pub(super) lanes: WordFormat,
+    pub(super) lanes: LaneFormat<u64>,
     pub(super) addressing: Addressing,
     pub(super) geometry: Geometry,
     pub(super) stripes: Box<[Padded<Stripe<P::Stripe>>]>,
@@ -63,7 +63,7 @@ impl<P: Locking> Table<P> {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
         Self {
             space,
-            lanes: WordFormat::new(fingerprint_bits),
+            lanes: LaneFormat::of_word(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
             stripes: (0..STRIPES).map(|_| Padded::default()).collect(),
@@ -99,17 +99,6 @@ impl<P: Locking> Table<P> {
         self.addressing.probe(hash)
     }
 
-    /// The other place of a fingerprint that lies at `place`.
-    #[inline(always)]
-    pub(super) fn alternate(&self, place: u64, fingerprint: u64) -> u64 {
-        self.addressing.alternate(place, fingerprint)
-    }
-
-    /// The probe of a key whose fingerprint lies at `place`.
-    pub(super) fn occupant(&self, segment: u64, first: u64, fingerprint: u64) -> Probe {
-        Probe { segment, first, second: self.alternate(first, fingerprint), fingerprint }
-    }
-
     #[inline(always)]
     pub(super) fn stripe(&self, segment: u64, fingerprint: u64) -> &Stripe<P::Stripe> {
         &self.stripes[self.stripe_number(segment, fingerprint)].0
@@ -118,7 +107,7 @@ impl<P: Locking> Table<P> {
     #[inline(always)]
     pub(super) fn stripe_number(&self, segment: u64, fingerprint: u64) -> usize {
         // Neighbouring fingerprints are as good as any others: they are hashes.
-        ((segment + fingerprint) % STRIPES) as usize
+        index((segment + fingerprint) % STRIPES)
     }
 
     #[inline(always)]
@@ -286,17 +275,17 @@ impl<P: Locking> Table<P> {
     /// there and there is room. Returns whether the lane is then empty.
     pub(super) fn relocate(&self, segment: u64, step: Step) -> bool {
         let Step { from, choice, to } = step;
-        // At most 16 lanes, and places of what is in memory.
+        // At most 16 lanes.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let (from_index, choice, to_index) = (from as usize, choice as u32, to as usize);
+        let choice = choice as u32;
         let buckets = self.space.segment(segment);
-        let (source, target) = (&buckets[from_index], &buckets[to_index]);
+        let (source, target) = (&buckets[index(from)], &buckets[index(to)]);
         let occupant = || self.lanes.lane(source.load(Ordering::Acquire), choice);
         let fingerprint = occupant();
         if fingerprint == 0 {
             return true;
         }
-        if self.alternate(from, fingerprint) != to {
+        if self.addressing.alternate(from, fingerprint) != to {
             return false;
         }
         let stripe = self.stripe(segment, fingerprint);
@@ -338,7 +327,7 @@ impl<P: Locking> Table<P> {
 
     /// Slots, occupied or not.
     pub(super) fn slots(&self) -> u64 {
-        self.space.len() * u64::from(self.lanes.number())
+        self.space.len() * u64::from(self.lanes.number)
     }
 
     /// Bytes of the table, the stripes and the spill list.

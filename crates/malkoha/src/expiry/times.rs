@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::error::{BuildError, InsertError};
+use crate::layout::bits::index;
 
 /// Steps of a window, at most: labels of 8 bits.
 pub(crate) const MOST_STEPS: u32 = 255;
@@ -98,7 +99,7 @@ impl Times {
             next: window.start(1),
             label_mask: labels - 1,
             swept: vec![0; blocks],
-            counts: vec![0; narrow(labels)],
+            counts: vec![0; index(labels)],
             live: 0,
             capacity,
         }
@@ -147,7 +148,7 @@ impl Times {
     pub(crate) fn live_after(&self, epochs: u64) -> u64 {
         let ages = 0..=u64::from(self.window.steps);
         let left = ages.filter(|&age| self.lives_after(age, epochs));
-        left.map(|age| self.counts[narrow(self.label_before(age))]).sum()
+        left.map(|age| self.counts[index(self.label_before(age))]).sum()
     }
 
     /// The epochs in which blocks were swept, and the keys that live by label.
@@ -198,7 +199,7 @@ impl Times {
         let turns = (epoch - self.epoch).min(self.label_mask + 1);
         for begun in (epoch - turns).saturating_add(1)..=epoch {
             let expired = begun.wrapping_sub(steps + 1) & self.label_mask;
-            let count = core::mem::take(&mut self.counts[narrow(expired)]);
+            let count = core::mem::take(&mut self.counts[index(expired)]);
             self.live -= count;
         }
         self.epoch = epoch;
@@ -276,7 +277,7 @@ impl Times {
     /// Counts a key of this label that is in now.
     #[inline(always)]
     pub(crate) fn count_in(&mut self, label: u64) {
-        self.counts[narrow(label)] += 1;
+        self.counts[index(label)] += 1;
         self.live += 1;
     }
 
@@ -284,7 +285,7 @@ impl Times {
     #[inline(always)]
     pub(crate) fn count_out(&mut self, label: u64) {
         // Saturating: slots that were doubled count once.
-        let count = &mut self.counts[narrow(label)];
+        let count = &mut self.counts[index(label)];
         if *count > 0 {
             *count -= 1;
             self.live -= 1;
@@ -306,15 +307,6 @@ impl PartialEq for Times {
         let all = |times: &Self| (times.window, times.now, times.capacity);
         all(self) == all(other) && self.counts == other.counts
     }
-}
-
-/// A label.
-#[inline(always)]
-fn narrow(label: u64) -> usize {
-    // At most 256.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let label = label as usize;
-    label
 }
 
 #[cfg(test)]

@@ -142,17 +142,6 @@ impl Layout {
         }
     }
 
-    /// (Places, slots per place) of the equivalent buckets, for the paper's eq. 3.
-    pub(super) const fn as_buckets(self, places: u64, fingerprint_bits: u32) -> (u64, u32) {
-        match self {
-            Self::Words => (places, word_lanes(fingerprint_bits)),
-            Self::Bucketed { bucket_size } => (places, bucket_size),
-            Self::SemiSorted => (places, 4),
-            // A pair of windows and a fingerprint have four slots, as two buckets of two.
-            Self::GapWindows => (places, 2),
-        }
-    }
-
     /// The smallest fingerprint that the layout supports.
     pub(crate) const fn least_fingerprint_bits(self) -> u32 {
         match self {

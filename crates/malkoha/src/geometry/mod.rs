@@ -120,7 +120,8 @@ impl Geometry {
     #[must_use]
     pub fn expected_failures(&self, keys: u64) -> f64 {
         let places = u64::from(self.segments) * u64::from(self.places);
-        let (buckets, bucket_size) = self.layout.as_buckets(places, self.fingerprint_bits);
-        params::expected_overfull_groups(keys, buckets, bucket_size, self.fingerprint_bits)
+        // A pair of windows and a fingerprint have four slots, as two buckets of two.
+        let bucket_size = self.layout.probed_slots(self.fingerprint_bits) / 2;
+        params::expected_overfull_groups(keys, places, bucket_size, self.fingerprint_bits)
     }
 }

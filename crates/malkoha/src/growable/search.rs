@@ -158,12 +158,6 @@ impl<W: BucketWord> Room for Segment<'_, W> {
         bucket * self.bucket_bits
     }
 
-    #[inline]
-    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
-        let places = [probe.first, probe.second];
-        self.push_to_one(bytes, places, self.candidates(probe), probe.fingerprint, value)
-    }
-
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
         self.buckets_of([probe.first, probe.second], probe.fingerprint)
     }

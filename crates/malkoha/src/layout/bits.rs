@@ -70,6 +70,16 @@ pub(crate) trait Word:
     }
 }
 
+/// Methods of the integer itself.
+macro_rules! word_methods {
+    ($($name:ident($($other:ident)?)),* -> $result:ty) => {$(
+        #[inline(always)]
+        fn $name(self $(, $other: Self)?) -> $result {
+            self.$name($($other)?)
+        }
+    )*};
+}
+
 macro_rules! word {
     ($type:ty) => {
         impl Word for $type {
@@ -114,37 +124,79 @@ macro_rules! word {
             fn low(self) -> u64 {
                 self as u64
             }
-            #[inline(always)]
-            fn wrapping_add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn wrapping_sub(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn wrapping_mul(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn trailing_zeros(self) -> u32 {
-                self.trailing_zeros()
-            }
-            #[inline(always)]
-            fn count_ones(self) -> u32 {
-                self.count_ones()
-            }
+            word_methods!(wrapping_add(other), wrapping_sub(other), wrapping_mul(other) -> Self);
+            word_methods!(trailing_zeros(), count_ones() -> u32);
         }
     };
 }
 word!(u64);
 word!(u128);
 
-/// A byte of a table as an index: a table lies in memory, so that it fits.
+/// Lanes of equal width in a word, from the lowest bit on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneFormat<W> {
+    /// Bits of a lane.
+    pub(crate) bits: u32,
+    pub(crate) number: u32,
+    /// A 1 in every lane; times a fingerprint, the fingerprint in every lane.
+    pub(crate) ones: W,
+    /// The highest bit of every lane.
+    pub(crate) highs: W,
+    /// All bits of every lane.
+    pub(crate) mask: W,
+}
+
+impl<W: Word> LaneFormat<W> {
+    pub(crate) fn new(number: u32, bits: u32) -> Self {
+        let one = |lane| W::from_u64(1) << (lane * bits);
+        let ones = (0..number).fold(W::ZERO, |word, lane| word | one(lane));
+        Self { bits, number, ones, highs: ones << (bits - 1), mask: W::ones(number * bits) }
+    }
+
+    /// The fingerprint in every lane.
+    #[inline(always)]
+    pub(crate) fn all(&self, fingerprint: u64) -> W {
+        self.ones.wrapping_mul(W::from_u64(fingerprint))
+    }
+
+    /// Nonzero if and only if some lane holds `fingerprint`; the lowest set bit is then the
+    /// highest bit of the lowest such lane.
+    #[inline(always)]
+    pub(crate) fn matches(&self, word: W, fingerprint: u64) -> W {
+        (word ^ self.all(fingerprint)).has_zero_lane(self.ones, self.highs)
+    }
+
+    /// How many lanes hold `fingerprint`: unlike [`matches`](Self::matches), without borrows
+    /// between lanes.
+    #[inline]
+    pub(crate) fn count(&self, word: W, fingerprint: u64) -> u32 {
+        let difference = (word ^ self.all(fingerprint)) & self.mask;
+        difference.zero_lanes(self.mask ^ self.highs, self.highs).count_ones()
+    }
+
+    /// What a lane holds.
+    #[inline(always)]
+    pub(crate) fn lane(&self, word: W, lane: u32) -> u64 {
+        (word >> (lane * self.bits)).low() & self.lowest()
+    }
+
+    /// All bits of the lowest lane.
+    #[inline(always)]
+    pub(crate) fn lowest(&self) -> u64 {
+        u64::MAX >> (u64::BITS - self.bits)
+    }
+
+    /// What the occupied lanes hold.
+    pub(crate) fn fingerprints(self, word: W) -> impl Iterator<Item = u64> {
+        (0..self.number).map(move |lane| self.lane(word, lane)).filter(|&lane| lane != 0)
+    }
+}
+
+/// A number of something in memory as an index: it fits.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "see above")]
-pub(crate) fn index(byte: u64) -> usize {
-    byte as usize
+pub(crate) fn index(number: u64) -> usize {
+    number as usize
 }
 
 /// The byte and the bit in it of bit `bit` of a segment that begins at byte `base`.

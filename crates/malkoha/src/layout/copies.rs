@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 
-use crate::addressing::Probe;
-use crate::layout::search::{self, Search};
+use crate::addressing::{Probe, every_place};
+use crate::layout::search::{Search, insert_with_moves};
 use crate::layout::search_budget::{self, NEAR};
 use crate::layout::traits::{Placement, TableLayout};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
@@ -33,11 +33,14 @@ pub(crate) unsafe fn try_place<L: TableLayout>(
     (probe, value): (&Probe, u64),
     is_sparse: bool,
 ) -> Placement {
-    if is_sparse {
-        layout.try_place(bytes, probe, value)
-    } else {
-        // SAFETY: the caller vouches for the table, and the aim is the layout's.
-        unsafe { layout.try_place_emptier(bytes, &layout.aim(probe), || *probe) }
+    let aim = layout.aim(probe);
+    // SAFETY: the caller vouches for the table, and the aim is the layout's.
+    unsafe {
+        if is_sparse {
+            layout.try_place(bytes, &aim, probe, value)
+        } else {
+            layout.try_place_emptier(bytes, &aim, || *probe)
+        }
     }
 }
 
@@ -64,16 +67,13 @@ pub(crate) unsafe fn insert_as<L: TableLayout>(
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (search, spill): (&mut Search, &mut Spill),
-    (probe, value): (&Probe, u64),
+    room: (&mut Search, &mut Spill),
+    pair: (&Probe, u64),
     max_kicks: u32,
 ) -> bool {
-    match layout.try_place(bytes, probe, value) {
-        Placement::Taken => true,
-        refusal => {
-            insert_refused(layout, bytes, (search, spill), (probe, value), refusal, max_kicks)
-        }
-    }
+    assert!(layout.end(&layout.aim(pair.0)) <= bytes.len(), "a key of another table");
+    // SAFETY: as was asserted.
+    unsafe { insert_as(layout, bytes, room, pair, (max_kicks, true)) }
 }
 
 /// Inserts the content of another table of the same geometry: `bytes` and spill list. Returns the
@@ -89,29 +89,26 @@ pub(crate) fn absorb<L: TableLayout>(
         u64::from(layout.copies(bytes, probe, value))
             .saturating_add(spill.count(&SpillKey::of(probe, value)))
     };
-    let (mut added, mut fits) = (0_u64, true);
-    for (segment, place) in every_place(layout) {
-        layout.for_each_occupant(from, segment, place, |probe, value| {
-            // What was added for an equal slot before counts as present.
-            let missing = match copies {
-                Copies::Sum => 1,
-                Copies::Most => count(from, from_spill, &probe, value)
-                    .saturating_sub(count(bytes, spill, &probe, value)),
-            };
-            let mut insert = || {
-                let room = (&mut *search, &mut *spill);
-                insert(layout, bytes, room, (&probe, value), max_kicks)
-            };
-            let near = missing.min(MAX_COPIES.into());
-            fits = fits && (0..near).all(|_| insert());
-            if fits && missing > near {
-                spill.add(SpillKey::of(&probe, value), missing - near);
+    let mut added = 0_u64;
+    let places = every_place(layout.addressing().segments(), layout.places());
+    let occupants = places.flat_map(|(segment, place)| layout.occupants(from, segment, place));
+    for (probe, value) in occupants {
+        // What was added for an equal slot before counts as present.
+        let missing = match copies {
+            Copies::Sum => 1,
+            Copies::Most => count(from, from_spill, &probe, value)
+                .saturating_sub(count(bytes, spill, &probe, value)),
+        };
+        let near = missing.min(MAX_COPIES.into());
+        for _ in 0..near {
+            if !insert(layout, bytes, (search, spill), (&probe, value), max_kicks) {
+                return None;
             }
-            added = added.saturating_add(missing);
-        });
-        if !fits {
-            return None;
         }
+        if missing > near {
+            spill.add(SpillKey::of(&probe, value), missing - near);
+        }
+        added = added.saturating_add(missing);
     }
     // Values that lie in no slot of the other table; a slot of their key is in this one by now.
     for (key, theirs) in from_spill.iter() {
@@ -133,12 +130,6 @@ pub(crate) fn absorb<L: TableLayout>(
     Some(added)
 }
 
-/// All places of all segments.
-fn every_place<L: TableLayout>(layout: &L) -> impl Iterator<Item = (u64, u64)> + use<L> {
-    let (segments, places) = (u64::from(layout.addressing().segments()), layout.places());
-    (0..segments).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
-}
-
 /// Removes everything that is not in another table of the same geometry. A key that is in both
 /// keeps the copies that it has here.
 pub(crate) fn retain<L: TableLayout>(
@@ -147,13 +138,9 @@ pub(crate) fn retain<L: TableLayout>(
     spill: &mut Spill,
     other: &[u8],
 ) {
-    for (segment, place) in every_place(layout) {
-        let mut gone = Vec::new();
-        layout.for_each_occupant(bytes, segment, place, |probe, value| {
-            if layout.count(other, &probe) == 0 {
-                gone.push((probe, value));
-            }
-        });
+    for (segment, place) in every_place(layout.addressing().segments(), layout.places()) {
+        let occupants = layout.occupants(bytes, segment, place);
+        let gone: Vec<_> = occupants.filter(|(probe, _)| layout.count(other, probe) == 0).collect();
         for (probe, value) in gone {
             layout.vacate(bytes, place, &probe, value);
             spill.remove(&SpillKey::of(&probe, value));
@@ -190,7 +177,7 @@ fn remove_spilled<L: TableLayout>(
     // Spilled values are found through a slot, so another value takes the slot that is now free.
     let others = removed && layout.has_values();
     if others && let Some(other) = spill.pop(SpillKey::of(probe, 0)) {
-        layout.try_insert(bytes, probe, other);
+        layout.take_free(bytes, probe, other);
     }
     removed
 }
@@ -223,6 +210,10 @@ fn insert_within<L: TableLayout>(
     max_kicks: u32,
 ) -> bool {
     let near = max_kicks.min(NEAR);
+    let insert_near = |bytes: &mut [u8], search: &mut Search| {
+        layout.take_free(bytes, probe, value)
+            || insert_with_moves(layout, bytes, search, probe, value, near)
+    };
     if refusal == Placement::Copy {
         // In a map, equal fingerprints can have different values.
         let in_table = layout.count(bytes, probe);
@@ -230,9 +221,9 @@ fn insert_within<L: TableLayout>(
             false
         } else if in_table >= MAX_COPIES {
             // Nothing moves for a key that has its share of slots.
-            layout.try_insert(bytes, probe, value)
+            layout.take_free(bytes, probe, value)
         } else {
-            search::insert(layout, bytes, search, probe, value, near)
+            insert_near(bytes, search)
         };
         if !inserted && in_table > 0 {
             spill.add(SpillKey::of(probe, value), 1);
@@ -240,15 +231,14 @@ fn insert_within<L: TableLayout>(
         if inserted || in_table > 0 {
             return true;
         }
-    } else if search::insert_with_moves(layout, bytes, search, probe, value, near) {
+    } else if insert_with_moves(layout, bytes, search, probe, value, near) {
         return true;
     }
     // A second copy is no reason to refuse a new key.
-    let near_room = spill_a_copy(layout, bytes, search, spill, probe, near)
-        && search::insert(layout, bytes, search, probe, value, near);
+    let near_room =
+        spill_a_copy(layout, bytes, search, spill, probe, near) && insert_near(bytes, search);
     near_room
-        || (max_kicks > near
-            && search::insert_with_moves(layout, bytes, search, probe, value, max_kicks))
+        || (max_kicks > near && insert_with_moves(layout, bytes, search, probe, value, max_kicks))
 }
 
 /// The last search found no room. Of the places that it looked at, takes the first that holds one
@@ -265,18 +255,16 @@ fn spill_a_copy<L: TableLayout>(
     let candidates = layout.candidates(probe).as_ref().len();
     let mut looked_at = 0;
     let copy = search.looked_at(layout.places(), candidates, limit).find_map(|place| {
-        let mut copy = None;
         looked_at += 1;
-        layout.for_each_occupant(bytes, probe.segment, place, |occupant, value| {
+        let mut occupants = layout.occupants(bytes, probe.segment, place);
+        let copy = occupants.find(|(occupant, _)| {
             looked_at += 1;
-            if copy.is_none() && layout.count(bytes, &occupant) > 1 {
-                copy = Some((place, occupant, value));
-            }
+            layout.count(bytes, occupant) > 1
         });
-        copy
+        copy.map(|copy| (place, copy))
     });
     search_budget::looked_at(looked_at);
-    if let Some((place, copy, value)) = copy {
+    if let Some((place, (copy, value))) = copy {
         layout.vacate(bytes, place, &copy, value);
         spill.add(SpillKey::of(&copy, value), 1);
     }

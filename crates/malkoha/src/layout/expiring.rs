@@ -7,7 +7,7 @@
 use crate::addressing::{Addressing, Probe};
 use crate::arch::prefetch;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::bits::{Word, split};
+use crate::layout::bits::{LaneFormat, Word, index, split};
 
 /// Slots per bucket.
 pub(crate) const LANES: u32 = 4;
@@ -20,17 +20,11 @@ pub(crate) struct ExpiringBuckets<W> {
     addressing: Addressing,
     segment_bytes: u64,
     fingerprint_bits: u32,
-    lane_bits: u32,
-    /// A 1 in every lane.
-    ones: W,
-    /// The highest bit of every lane.
-    highs: W,
-    /// All other bits of every lane.
+    lanes: LaneFormat<W>,
+    /// All bits of every lane but the highest.
     lows: W,
     /// The fingerprint of every lane.
     fingerprints: W,
-    /// All bits of the bucket.
-    mask: W,
 }
 
 impl<W: Word> ExpiringBuckets<W> {
@@ -45,19 +39,14 @@ impl<W: Word> ExpiringBuckets<W> {
         if !is_aged || LANES * lane_bits + furthest_shift > W::BITS {
             return None;
         }
-        let ones =
-            (0..LANES).fold(W::ZERO, |word, lane| word | (W::from_u64(1) << (lane * lane_bits)));
-        let (mask, highs) = (W::ones(LANES * lane_bits), ones << (lane_bits - 1));
+        let lanes = LaneFormat::new(LANES, lane_bits);
         Some(Self {
             addressing: Addressing::new(geometry.segments, geometry.places, fingerprint_bits),
             segment_bytes: geometry.segment_bytes(),
             fingerprint_bits,
-            lane_bits,
-            ones,
-            highs,
-            lows: mask ^ highs,
-            fingerprints: ones.wrapping_mul(W::ones(fingerprint_bits)),
-            mask,
+            lanes,
+            lows: lanes.mask ^ lanes.highs,
+            fingerprints: lanes.ones.wrapping_mul(W::ones(fingerprint_bits)),
         })
     }
 
@@ -72,16 +61,16 @@ impl<W: Word> ExpiringBuckets<W> {
 
     #[inline(always)]
     pub(crate) fn base(&self, segment: u64) -> usize {
-        split(0, (segment * self.segment_bytes) << 3).0
+        index(segment * self.segment_bytes)
     }
 
     pub(crate) fn segment_bytes(&self) -> usize {
-        usize::try_from(self.segment_bytes).expect("in memory")
+        index(self.segment_bytes)
     }
 
     #[inline(always)]
     fn locate(&self, base: usize, place: u64) -> (usize, u32) {
-        split(base, place * u64::from(LANES * self.lane_bits))
+        split(base, place * u64::from(LANES * self.lanes.bits))
     }
 
     /// The byte in which a place begins.
@@ -102,57 +91,56 @@ impl<W: Word> ExpiringBuckets<W> {
     #[inline(always)]
     pub(crate) fn load(&self, bytes: &[u8], base: usize, place: u64) -> W {
         let (at, shift) = self.locate(base, place);
-        (W::load(bytes, at) >> shift) & self.mask
+        (W::load(bytes, at) >> shift) & self.lanes.mask
     }
 
     #[inline(always)]
     pub(crate) fn store(&self, bytes: &mut [u8], base: usize, place: u64, bucket: W) {
         let (at, shift) = self.locate(base, place);
-        let rest = W::load(bytes, at) & !(self.mask << shift);
+        let rest = W::load(bytes, at) & !(self.lanes.mask << shift);
         (rest | (bucket << shift)).store(bytes, at);
     }
 
     /// The highest bit of every lane with this fingerprint.
     #[inline(always)]
     pub(crate) fn matches(&self, bucket: W, fingerprint: u64) -> W {
-        let difference = bucket ^ self.ones.wrapping_mul(W::from_u64(fingerprint));
+        let difference = bucket ^ self.lanes.all(fingerprint);
         // A lane's highest bit belongs to its age, so nothing is carried out of a lane.
-        !(difference & self.fingerprints).wrapping_add(self.lows) & self.highs
+        !(difference & self.fingerprints).wrapping_add(self.lows) & self.lanes.highs
     }
 
     /// The highest bit of every lane with this label, possibly of empty lanes too.
     #[inline(always)]
     pub(crate) fn labelled(&self, bucket: W, label: u64) -> W {
-        let difference =
-            bucket ^ (self.ones.wrapping_mul(W::from_u64(label)) << self.fingerprint_bits);
-        let labels = (difference & !self.fingerprints & self.mask) >> self.fingerprint_bits;
+        let difference = bucket ^ (self.lanes.all(label) << self.fingerprint_bits);
+        let labels = (difference & !self.fingerprints & self.lanes.mask) >> self.fingerprint_bits;
         // A lane's highest bits belong to its fingerprint, and are 0 here.
-        !labels.wrapping_add(self.lows) & self.highs
+        !labels.wrapping_add(self.lows) & self.lanes.highs
     }
 
     #[inline(always)]
     pub(crate) fn is_full(&self, bucket: W) -> bool {
-        bucket >> ((LANES - 1) * self.lane_bits) != W::ZERO
+        bucket >> ((LANES - 1) * self.lanes.bits) != W::ZERO
     }
 
     /// The lowest bit of the lane of the lowest bit in `found`.
     #[inline(always)]
     pub(crate) fn shift_of(&self, found: W) -> u32 {
-        found.trailing_zeros() + 1 - self.lane_bits
+        found.trailing_zeros() + 1 - self.lanes.bits
     }
 
     /// Fingerprint and label of the lane that begins at this bit; none in an empty one.
     #[inline(always)]
     pub(crate) fn slot(&self, bucket: W, shift: u32) -> Option<(u64, u64)> {
-        let slot = (bucket >> shift).low() & u64::ones(self.lane_bits);
+        let slot = (bucket >> shift).low() & u64::ones(self.lanes.bits);
         let fingerprint = slot & u64::ones(self.fingerprint_bits);
         (fingerprint != 0).then_some((fingerprint, slot >> self.fingerprint_bits))
     }
 
     /// The bits at which the lanes of a bucket begin.
     pub(crate) fn shifts(&self) -> impl DoubleEndedIterator<Item = u32> + use<W> {
-        let lane_bits = self.lane_bits;
-        (0..LANES).map(move |lane| lane * lane_bits)
+        let bits = self.lanes.bits;
+        (0..LANES).map(move |lane| lane * bits)
     }
 
     /// The occupied lanes of a bucket: where each begins, fingerprint and label.
@@ -166,14 +154,14 @@ impl<W: Word> ExpiringBuckets<W> {
     #[inline(always)]
     pub(crate) fn pushed(&self, bucket: W, (fingerprint, label): (u64, u64)) -> W {
         let slot = fingerprint | (label << self.fingerprint_bits);
-        ((bucket << self.lane_bits) | W::from_u64(slot)) & self.mask
+        ((bucket << self.lanes.bits) | W::from_u64(slot)) & self.lanes.mask
     }
 
     /// The bucket with another label in the lane that begins at this bit.
     #[inline(always)]
     pub(crate) fn relabelled(&self, bucket: W, shift: u32, label: u64) -> W {
         let at = shift + self.fingerprint_bits;
-        let field = W::ones(self.lane_bits - self.fingerprint_bits) << at;
+        let field = W::ones(self.lanes.bits - self.fingerprint_bits) << at;
         (bucket & !field) | (W::from_u64(label) << at)
     }
 
@@ -182,7 +170,7 @@ impl<W: Word> ExpiringBuckets<W> {
     #[inline(always)]
     pub(crate) fn closed(&self, bucket: W, shift: u32) -> W {
         let below = W::ones(shift);
-        (bucket & below) | ((bucket >> self.lane_bits) & !below)
+        (bucket & below) | ((bucket >> self.lanes.bits) & !below)
     }
 
     /// Moves lane number `choice` of a full bucket to one with room.

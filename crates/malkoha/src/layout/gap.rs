@@ -114,6 +114,27 @@ impl<W: Word> GapWindows<W> {
         (first ^ key).either_has_zero_lane(second ^ key, below, highs)
     }
 
+    /// The slot of the window is chosen without a branch.
+    ///
+    /// # Safety
+    ///
+    /// As for [`occupy`](Self::occupy).
+    #[inline(always)]
+    unsafe fn try_place_in(&self, bytes: &mut [u8], window: u64, fingerprint: u64) -> Placement {
+        let (gap_bits, stored) = (self.gap_bits(fingerprint), fingerprint << 1);
+        // SAFETY: as the caller promises.
+        let word: W = unsafe { load_at(bytes, window) };
+        let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
+        let is_copy = (start == stored) | (end == stored | 1);
+        let is_full = (start != 0) & (end != 0);
+        if !(is_copy | is_full) {
+            let at_end = u32::from(start != 0);
+            // SAFETY: as above.
+            unsafe { Self::occupy(bytes, window, at_end * gap_bits, stored | u64::from(at_end)) };
+        }
+        Placement::of(is_copy, is_full)
+    }
+
     /// The candidate slots of a key, and what it stores in each.
     #[inline(always)]
     fn slots(&self, probe: &Probe) -> [(u64, u64); 4] {
@@ -164,18 +185,6 @@ impl<W: Word> Room for GapWindows<W> {
         place * u64::from(self.slot_bits)
     }
 
-    #[inline]
-    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe);
-        for (slot, stored) in self.slots(probe) {
-            if self.slot(bytes, base, slot) == 0 {
-                self.set(bytes, base, slot, stored);
-                return true;
-            }
-        }
-        false
-    }
-
     fn candidates(&self, probe: &Probe) -> [u64; 4] {
         self.slots(probe).map(|(slot, _)| slot)
     }
@@ -208,7 +217,7 @@ impl<W: Word> Room for GapWindows<W> {
 
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
         let (slot, stored) = self.slots(probe)[candidate];
-        self.set(bytes, self.base(probe), slot, stored);
+        self.set(bytes, self.base(probe.segment), slot, stored);
     }
 }
 
@@ -230,18 +239,15 @@ impl<W: Word> TableLayout for GapWindows<W> {
     }
 
     #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let windows = if probe.first == probe.second { 2 } else { 4 };
-        self.slots(probe)[..windows]
-            .iter()
-            .map(|&(slot, stored)| u32::from(self.slot(bytes, base, slot) == stored))
-            .sum()
+    fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
+        let end = place + self.gap(fingerprint);
+        let holds = |slot, stored| u32::from(self.slot(bytes, base, slot) == stored);
+        holds(place, fingerprint << 1) + holds(end, fingerprint << 1 | 1)
     }
 
     #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe);
+        let base = self.base(probe.segment);
         for (slot, stored) in self.slots(probe) {
             if self.slot(bytes, base, slot) == stored {
                 self.set(bytes, base, slot, 0);
@@ -251,30 +257,15 @@ impl<W: Word> TableLayout for GapWindows<W> {
         false
     }
 
-    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
-        (0..self.places()).map(|slot| u64::from(self.slot(bytes, base, slot) != 0)).sum()
-    }
-
-    /// One window at a time; the slot in it is chosen without a branch.
     #[inline(always)]
-    fn try_place(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Placement {
-        let (base, gap_bits) = (self.base(probe), self.gap_bits(probe.fingerprint));
-        let stored = probe.fingerprint << 1;
-        for place in [probe.first, probe.second] {
-            let bit = self.offset(place);
-            let (at, shift) = split(base, bit);
-            let word = W::load(bytes, at) >> shift;
-            let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
-            if (start == stored) | (end == stored | 1) {
-                return Placement::Copy;
-            }
-            if (start == 0) | (end == 0) {
-                let at_end = u64::from(start != 0);
-                self.set_at(bytes, base, bit + at_end * u64::from(gap_bits), stored | at_end);
-                return Placement::Taken;
+    unsafe fn try_place(&self, bytes: &mut [u8], aim: &Aim, _: &Probe, _value: u64) -> Placement {
+        // SAFETY: a word has 16 bytes at most.
+        unsafe {
+            match self.try_place_in(bytes, aim.first, aim.fingerprint) {
+                Placement::Full => self.try_place_in(bytes, aim.second, aim.fingerprint),
+                answer => answer,
             }
         }
-        Placement::Full
     }
 
     /// The window with more free slots. A key that finds none changes no slot.
@@ -304,39 +295,25 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Placement::of(is_copy, is_full)
     }
 
-    fn for_each_occupant(
+    fn occupants(
         &self,
         bytes: &[u8],
         segment: u64,
         place: u64,
-        mut each: impl FnMut(Probe, u64),
-    ) {
-        let base = self.base(&Probe { segment, ..Probe::default() });
-        let stored = self.slot(bytes, base, place);
-        if stored != 0 {
-            let (start, fingerprint) = self.start(place, stored);
-            each(self.addressing.occupant(segment, start, fingerprint), 0);
-        }
+    ) -> impl Iterator<Item = (Probe, u64)> {
+        let stored = self.slot(bytes, self.base(segment), place);
+        let (start, fingerprint) = self.start(place, stored);
+        let occupant = || (self.addressing.occupant(segment, start, fingerprint), 0);
+        (stored != 0).then(occupant).into_iter()
     }
 
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
-        self.set(bytes, self.base(probe), place, 0);
+        self.set(bytes, self.base(probe.segment), place, 0);
     }
 
     #[inline(always)]
     unsafe fn try_place_first(&self, bytes: &mut [u8], aim: &Aim) -> bool {
-        let gap_bits = self.gap_bits(aim.fingerprint);
-        let stored = aim.fingerprint << 1;
         // SAFETY: a word has 16 bytes at most.
-        let word: W = unsafe { load_at(bytes, aim.first) };
-        let [start, end] = [word, word >> gap_bits].map(|slot| (slot & self.slot_mask).low());
-        let is_copy = (start == stored) | (end == stored | 1);
-        if is_copy | ((start != 0) & (end != 0)) {
-            return false;
-        }
-        let at_end = u32::from(start != 0);
-        // SAFETY: as above.
-        unsafe { Self::occupy(bytes, aim.first, at_end * gap_bits, stored | u64::from(at_end)) };
-        true
+        unsafe { self.try_place_in(bytes, aim.first, aim.fingerprint) == Placement::Taken }
     }
 }

@@ -6,7 +6,7 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
-use crate::layout::traits::{Placement, Room, TableLayout};
+use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -198,7 +198,7 @@ impl Lanes {
         let [first, second] = unsafe { self.matches_of(bytes, &self.aim(probe)) };
         let second = if probe.first == probe.second { 0 } else { second };
         Matches {
-            base: self.base(probe),
+            base: self.base(probe.segment),
             places: [probe.first, probe.second],
             lanes: first | second << 8,
         }
@@ -217,7 +217,7 @@ impl Lanes {
         bytes: &'a [u8],
         probe: &Probe,
     ) -> impl Iterator<Item = (Position, Slot)> + use<'a> {
-        let (lanes, base) = (*self, self.base(probe));
+        let (lanes, base) = (*self, self.base(probe.segment));
         let first = self.matches(bytes, base, probe.first, probe.fingerprint);
         let second = if probe.first == probe.second {
             0
@@ -253,38 +253,11 @@ impl Lanes {
 }
 
 impl Room for Lanes {
-    type Candidates = [u64; 2];
-
-    #[inline(always)]
-    fn segment_bytes(&self) -> u64 {
-        self.segment_bytes
-    }
-
-    #[inline(always)]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
+    room_of_buckets!();
 
     #[inline(always)]
     fn offset(&self, place: u64) -> u64 {
         self.slot_bit(place, 0)
-    }
-
-    #[inline]
-    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
-        let base = self.base(probe);
-        let slot = Slot { fingerprint: probe.fingerprint, value };
-        for place in [probe.first, probe.second] {
-            if self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0 {
-                self.push(bytes, base, place, slot);
-                return true;
-            }
-        }
-        false
-    }
-
-    fn candidates(&self, probe: &Probe) -> [u64; 2] {
-        [probe.first, probe.second]
     }
 
     #[inline(always)]
@@ -309,7 +282,7 @@ impl Room for Lanes {
 
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64) {
         let slot = Slot { fingerprint: probe.fingerprint, value };
-        self.push(bytes, self.base(probe), self.candidates(probe)[candidate], slot);
+        self.push(bytes, self.base(probe.segment), self.candidates(probe)[candidate], slot);
     }
 }
 
@@ -339,13 +312,8 @@ impl TableLayout for Lanes {
     }
 
     #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let first = self.matches(bytes, base, probe.first, probe.fingerprint).count_ones();
-        if probe.first == probe.second {
-            return first;
-        }
-        first + self.matches(bytes, base, probe.second, probe.fingerprint).count_ones()
+    fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
+        self.matches(bytes, base, place, fingerprint).count_ones()
     }
 
     #[inline]
@@ -357,15 +325,15 @@ impl TableLayout for Lanes {
         found.is_some()
     }
 
-    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
-        let lanes = (0..self.addressing.places())
-            .flat_map(|place| (0..self.bucket_size).map(move |lane| (place, lane)));
-        lanes.map(|(p, lane)| u64::from(self.fingerprint(bytes, base, p, lane) != 0)).sum()
-    }
-
     #[inline]
-    fn try_place(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Placement {
-        let base = self.base(probe);
+    unsafe fn try_place(
+        &self,
+        bytes: &mut [u8],
+        _aim: &Aim,
+        probe: &Probe,
+        value: u64,
+    ) -> Placement {
+        let base = self.base(probe.segment);
         for place in [probe.first, probe.second] {
             if self.matches(bytes, base, place, probe.fingerprint) != 0 {
                 return Placement::Copy;
@@ -386,7 +354,7 @@ impl TableLayout for Lanes {
         probe: impl FnOnce() -> Probe,
     ) -> Placement {
         let probe = probe();
-        let (base, places) = (self.base(&probe), [probe.first, probe.second]);
+        let (base, places) = (self.base(probe.segment), [probe.first, probe.second]);
         if places.iter().any(|&place| self.matches(bytes, base, place, probe.fingerprint) != 0) {
             return Placement::Copy;
         }
@@ -402,20 +370,17 @@ impl TableLayout for Lanes {
         Placement::Taken
     }
 
-    fn for_each_occupant(
+    fn occupants(
         &self,
         bytes: &[u8],
         segment: u64,
         place: u64,
-        mut each: impl FnMut(Probe, u64),
-    ) {
-        let base = self.base(&Probe { segment, ..Probe::default() });
-        for lane in 0..self.bucket_size {
-            let Slot { fingerprint, value } = self.slot(bytes, base, place, lane);
-            if fingerprint != 0 {
-                each(self.addressing.occupant(segment, place, fingerprint), value);
-            }
-        }
+    ) -> impl Iterator<Item = (Probe, u64)> {
+        let base = self.base(segment);
+        let slots = (0..self.bucket_size).map(move |lane| self.slot(bytes, base, place, lane));
+        slots.filter(|slot| slot.fingerprint != 0).map(move |Slot { fingerprint, value }| {
+            (self.addressing.occupant(segment, place, fingerprint), value)
+        })
     }
 
     fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32 {

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::addressing::Probe;
 use crate::arch::prefetch;
+use crate::layout::bits::index;
 use crate::layout::search_budget::{self, Refusals};
 use crate::layout::traits::Room;
 
@@ -96,22 +97,9 @@ pub(crate) struct Step {
     pub(crate) to: u64,
 }
 
-/// Inserts a key, moving others if necessary. Looks at `limit` places beyond the key's own, and at
-/// the targets of the last one's moves. If this returns `false`, nothing has changed.
-#[inline]
-pub(crate) fn insert<L: Room>(
-    layout: &L,
-    bytes: &mut [u8],
-    search: &mut Search,
-    probe: &Probe,
-    value: u64,
-    limit: u32,
-) -> bool {
-    layout.try_insert(bytes, probe, value)
-        || insert_with_moves(layout, bytes, search, probe, value, limit)
-}
-
-/// [`insert`] where no candidate place has room.
+/// Inserts a key whose candidate places have no room, moving others. Looks at `limit` places beyond
+/// the key's own, and at the targets of the last one's moves. If this returns `false`, nothing has
+/// changed.
 #[cold]
 #[inline(never)]
 pub(crate) fn insert_with_moves<L: Room>(
@@ -122,9 +110,8 @@ pub(crate) fn insert_with_moves<L: Room>(
     value: u64,
     limit: u32,
 ) -> bool {
-    let base = layout.base(probe);
-    let length = usize::try_from(layout.segment_bytes()).expect("in memory");
-    let segment = InBytes { layout, bytes: &bytes[base..][..length] };
+    let base = layout.base(probe.segment);
+    let segment = InBytes { layout, bytes: &bytes[base..][..index(layout.segment_bytes())] };
     let candidates = layout.candidates(probe);
     let Some(found) = search.find_room(&segment, candidates.as_ref(), limit) else {
         return false;

@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::traits::{Placement, Room, TableLayout};
+use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
 
 const LANES: usize = 4;
 /// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).
@@ -166,38 +166,11 @@ impl<W: Word> SemiSorted<W> {
 }
 
 impl<W: Word> Room for SemiSorted<W> {
-    type Candidates = [u64; 2];
-
-    #[inline(always)]
-    fn segment_bytes(&self) -> u64 {
-        self.segment_bytes
-    }
-
-    #[inline(always)]
-    fn places(&self) -> u64 {
-        self.addressing.places()
-    }
+    room_of_buckets!();
 
     #[inline(always)]
     fn offset(&self, place: u64) -> u64 {
         place * u64::from(self.bucket_bits)
-    }
-
-    #[inline]
-    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe);
-        [probe.first, probe.second].into_iter().any(|place| {
-            let bucket = self.load(bytes, base, place);
-            let has_room = bucket[0] == 0;
-            if has_room {
-                self.fill(bytes, base, place, bucket, probe.fingerprint);
-            }
-            has_room
-        })
-    }
-
-    fn candidates(&self, probe: &Probe) -> [u64; 2] {
-        [probe.first, probe.second]
     }
 
     #[inline(always)]
@@ -223,7 +196,7 @@ impl<W: Word> Room for SemiSorted<W> {
     }
 
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, _value: u64) {
-        let (base, place) = (self.base(probe), self.candidates(probe)[candidate]);
+        let (base, place) = (self.base(probe.segment), self.candidates(probe)[candidate]);
         let bucket = self.load(bytes, base, place);
         self.fill(bytes, base, place, bucket, probe.fingerprint);
     }
@@ -245,38 +218,33 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     }
 
     #[inline]
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
-        let base = self.base(probe);
-        let first = self.matches(self.load(bytes, base, probe.first), probe.fingerprint);
-        if probe.first == probe.second {
-            return first;
-        }
-        first + self.matches(self.load(bytes, base, probe.second), probe.fingerprint)
+    fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
+        self.matches(self.load(bytes, base, place), fingerprint)
     }
 
     #[inline]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe);
+        let base = self.base(probe.segment);
         [probe.first, probe.second].into_iter().any(|place| {
             let bucket = self.load(bytes, base, place);
             self.take(bytes, base, place, bucket, probe.fingerprint)
         })
     }
 
-    fn is_ordered(&self, bytes: &[u8], base: usize) -> bool {
-        (0..self.addressing.places()).all(|place| self.load(bytes, base, place).is_sorted())
-    }
-
-    fn occupied(&self, bytes: &[u8], base: usize) -> u64 {
-        (0..self.addressing.places())
-            .map(|place| self.load(bytes, base, place))
-            .map(|bucket| bucket.iter().filter(|&&lane| lane != 0).count() as u64)
-            .sum()
+    fn is_ordered(&self, bytes: &[u8], segment: u64) -> bool {
+        let base = self.base(segment);
+        (0..self.places()).all(|place| self.load(bytes, base, place).is_sorted())
     }
 
     #[inline]
-    fn try_place(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> Placement {
-        let (base, new) = (self.base(probe), probe.fingerprint);
+    unsafe fn try_place(
+        &self,
+        bytes: &mut [u8],
+        _aim: &Aim,
+        probe: &Probe,
+        _value: u64,
+    ) -> Placement {
+        let (base, new) = (self.base(probe.segment), probe.fingerprint);
         for place in [probe.first, probe.second] {
             let bucket = self.load(bytes, base, place);
             if self.matches(bucket, new) != 0 {
@@ -290,23 +258,20 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         Placement::Full
     }
 
-    fn for_each_occupant(
+    fn occupants(
         &self,
         bytes: &[u8],
         segment: u64,
         place: u64,
-        mut each: impl FnMut(Probe, u64),
-    ) {
-        let base = self.base(&Probe { segment, ..Probe::default() });
-        for fingerprint in self.load(bytes, base, place) {
-            if fingerprint != 0 {
-                each(self.addressing.occupant(segment, place, fingerprint), 0);
-            }
-        }
+    ) -> impl Iterator<Item = (Probe, u64)> {
+        let bucket = self.load(bytes, self.base(segment), place).into_iter();
+        bucket
+            .filter(|&lane| lane != 0)
+            .map(move |fingerprint| (self.addressing.occupant(segment, place, fingerprint), 0))
     }
 
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
-        let base = self.base(probe);
+        let base = self.base(probe.segment);
         let bucket = self.load(bytes, base, place);
         self.take(bytes, base, place, bucket, probe.fingerprint);
     }

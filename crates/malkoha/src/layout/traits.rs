@@ -23,10 +23,10 @@ pub(crate) trait Room: Copy {
     /// The unit of its segment at which a place begins.
     fn offset(&self, place: u64) -> u64;
 
-    /// The byte at which the probe's segment begins.
+    /// The byte at which a segment begins.
     #[inline(always)]
-    fn base(&self, probe: &Probe) -> usize {
-        bits::index(probe.segment * self.segment_bytes())
+    fn base(&self, segment: u64) -> usize {
+        bits::index(segment * self.segment_bytes())
     }
 
     /// The byte in which a place begins, to prefetch.
@@ -36,8 +36,6 @@ pub(crate) trait Room: Copy {
     }
 
     fn candidates(&self, probe: &Probe) -> Self::Candidates;
-    /// Takes a free candidate slot if there is one.
-    fn try_insert(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
     /// Whether a slot of `place` is free.
     ///
     /// # Safety
@@ -52,6 +50,28 @@ pub(crate) trait Room: Copy {
     /// Puts a key into its candidate of this number, which has room.
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64);
 }
+
+/// What is alike in the [`Room`] of all layouts whose places are buckets.
+macro_rules! room_of_buckets {
+    () => {
+        type Candidates = [u64; 2];
+
+        #[inline(always)]
+        fn segment_bytes(&self) -> u64 {
+            self.segment_bytes
+        }
+
+        #[inline(always)]
+        fn places(&self) -> u64 {
+            self.addressing.places()
+        }
+
+        fn candidates(&self, probe: &Probe) -> [u64; 2] {
+            [probe.first, probe.second]
+        }
+    };
+}
+pub(super) use room_of_buckets;
 
 /// The result of trying to place a key in its candidate slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +146,12 @@ pub(crate) trait TableLayout: Room {
         Aim { first, second, fingerprint: probe.fingerprint }
     }
 
+    /// The byte behind the 16 from the places of an aim on, for which the table has tail bytes.
+    #[inline(always)]
+    fn end(&self, aim: &Aim) -> usize {
+        bits::index(aim.first.max(aim.second) >> Self::UNITS).saturating_add(size_of::<u128>())
+    }
+
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
     /// they are all that a lookup does. `ALONE` is as for [`bucket_pair::have_lane`], where it is
     /// used.
@@ -134,21 +160,50 @@ pub(crate) trait TableLayout: Room {
     ///
     /// `bytes` is a table of the geometry that the layout was made for, and `aim` is the layout's.
     unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool;
+    /// Copies of a fingerprint in the bucket, or the window, that begins at `place`.
+    fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32;
     /// Copies of the fingerprint in its candidate slots.
-    fn count(&self, bytes: &[u8], probe: &Probe) -> u32;
+    #[inline]
+    fn count(&self, bytes: &[u8], probe: &Probe) -> u32 {
+        let count =
+            |place| self.count_at(bytes, self.base(probe.segment), place, probe.fingerprint);
+        if probe.first == probe.second {
+            return count(probe.first);
+        }
+        count(probe.first) + count(probe.second)
+    }
     /// Copies in the candidate slots that are equal in the value too.
     fn copies(&self, bytes: &[u8], probe: &Probe, _value: u64) -> u32 {
         self.count(bytes, probe)
     }
-    /// Empties a candidate slot that holds such a copy.
+    /// Empties a candidate slot that holds such a copy, if there is one.
     fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
-    /// Empties a slot of `place` that holds such a copy.
+    /// Empties a slot of `place` that holds such a copy, if there is one.
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
+    /// Takes a free candidate slot, if there is one.
+    fn take_free(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
+        let base = self.base(probe.segment);
+        let segment = &bytes[base..][..bits::index(self.segment_bytes())];
+        let candidates = self.candidates(probe);
+        // SAFETY: the segment is whole, and candidates are places.
+        let is_free = |&place: &u64| unsafe { self.has_room(segment, 0, place) };
+        let free = candidates.as_ref().iter().position(is_free);
+        if let Some(candidate) = free {
+            self.put(bytes, probe, candidate, value);
+        }
+        free.is_some()
+    }
     /// Takes the first candidate place with room, unless an equal fingerprint is seen in it or in
     /// the one before. Copies in the other place are not searched for: rarely, and never beyond a
     /// key's own slots, a table then has more copies than
     /// [`MAX_COPIES`](crate::spill::MAX_COPIES).
-    fn try_place(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> Placement;
+    ///
+    /// # Safety
+    ///
+    /// `bytes` has 16 bytes from each byte on in which the aim, which is the probe's, has a place
+    /// begin.
+    unsafe fn try_place(&self, bytes: &mut [u8], aim: &Aim, probe: &Probe, value: u64)
+    -> Placement;
     /// Takes a free candidate slot of a set, unless an equal fingerprint is seen in one of them. If
     /// the layout can, it does so in the emptier place, so that fewer keys find both full, and
     /// without a branch that is hard to predict. `probe` is that of the aim, for layouts to which
@@ -156,40 +211,42 @@ pub(crate) trait TableLayout: Room {
     ///
     /// # Safety
     ///
-    /// `bytes` has 16 bytes from each byte on in which the aim has a place begin.
+    /// As for [`try_place`](Self::try_place).
     #[inline(always)]
     unsafe fn try_place_emptier(
         &self,
         bytes: &mut [u8],
-        _aim: &Aim,
+        aim: &Aim,
         probe: impl FnOnce() -> Probe,
     ) -> Placement {
-        self.try_place(bytes, &probe(), 0)
+        // SAFETY: the caller's promise.
+        unsafe { self.try_place(bytes, aim, &probe(), 0) }
     }
     /// Takes a free slot of the first candidate place of a key of a set, unless an equal
     /// fingerprint is seen there: for tables that are so empty that it usually has room. `false`:
-    /// nothing was done, and the key has to be [offered](TableLayout::try_place) to both places.
+    /// nothing was done.
     ///
     /// # Safety
     ///
-    /// As for [`try_place_emptier`](Self::try_place_emptier).
+    /// As for [`try_place`](Self::try_place).
     #[inline(always)]
     unsafe fn try_place_first(&self, _bytes: &mut [u8], _aim: &Aim) -> bool {
         false
     }
-    /// Whether the slots of the segment that begins at byte `base` lie in the order that changes
-    /// rely on, if they rely on any: those of a file might not.
-    fn is_ordered(&self, _bytes: &[u8], _base: usize) -> bool {
+    /// Whether the slots of a segment lie in the order that changes rely on, if they rely on any:
+    /// those of a file might not.
+    fn is_ordered(&self, _bytes: &[u8], _segment: u64) -> bool {
         true
     }
-    /// Occupied slots of the segment that begins at byte `base`.
-    fn occupied(&self, bytes: &[u8], base: usize) -> u64;
-    /// Calls `each` with what lies in the slots of a place: the probe of a key, and the value.
-    fn for_each_occupant(
+    /// Occupied slots of a segment.
+    fn occupied(&self, bytes: &[u8], segment: u64) -> u64 {
+        (0..self.places()).map(|place| self.occupants(bytes, segment, place).count() as u64).sum()
+    }
+    /// What lies in the slots of a place: the probe of a key, and the value, of each.
+    fn occupants(
         &self,
         bytes: &[u8],
         segment: u64,
         place: u64,
-        each: impl FnMut(Probe, u64),
-    );
+    ) -> impl Iterator<Item = (Probe, u64)>;
 }

@@ -64,38 +64,25 @@ vectorized! {
         hashes: &[u64],
         found: &mut [bool],
     ) {
-        let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
+        let (mut ring, mut room) = ([[Aim::default(); GROUP]; ring::SLOTS], [0; GROUP]);
         for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
-                let rest = &hashes[group.first()..];
-                if let Some(hashes) = rest.first_chunk::<GROUP>() {
-                    for (aim, &hash) in aims.iter_mut().zip(hashes) {
-                        *aim = layout.aim(&layout.probe(hash));
-                    }
-                } else {
-                    for (aim, &hash) in aims.iter_mut().zip(rest) {
-                        *aim = layout.aim(&layout.probe(hash));
-                    }
+                let hashes = ring::whole(&hashes[group.first()..], &mut room);
+                for (aim, &hash) in aims.iter_mut().zip(hashes) {
+                    *aim = layout.aim(&layout.probe(hash));
                 }
                 for aim in aims {
                     layout.prefetch(bytes, aim);
                 }
             }
             if let Some(group) = look {
-                let aims = &ring[group.slot()];
-                let rest = &mut found[group.first()..];
-                if let Some(found) = rest.first_chunk_mut::<GROUP>() {
-                    for (found, aim) in found.iter_mut().zip(aims) {
-                        // SAFETY: the aim is this layout's, and the caller vouches for the table.
-                        *found = unsafe { layout.contains::<false>(bytes, aim) };
-                    }
-                } else {
-                    for (found, aim) in rest.iter_mut().zip(aims) {
-                        // SAFETY: as above.
-                        *found = unsafe { layout.contains::<false>(bytes, aim) };
-                    }
+                let mut results = [false; GROUP];
+                for (found, aim) in results.iter_mut().zip(&ring[group.slot()]) {
+                    // SAFETY: the aim is this layout's, and the caller vouches for the table.
+                    *found = unsafe { layout.contains::<false>(bytes, aim) };
                 }
+                ring::store(&results, &mut found[group.first()..]);
             }
         }
     }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addressing::scale;
+use crate::layout::bits::index;
 use crate::layout::{Lanes, Search, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
@@ -26,9 +27,7 @@ impl Fixed {
     ) -> (u64, Vec<usize>) {
         let segments = self.parts.geometry.segments as usize;
         let (sorted, ends) = by_segment(pairs, segments);
-        // The table is in memory, so a segment's size fits usize.
-        let segment_bytes =
-            usize::try_from(self.parts.geometry.segment_bytes()).expect("in memory");
+        let segment_bytes = index(self.parts.geometry.segment_bytes());
         let segments_per_thread = segments.div_ceil(threads.clamp(1, segments));
         let (lanes, spill, max_kicks) = (self.kernel.lanes(), &self.spill, self.parts.max_kicks);
         let fill = |(number, bytes): (usize, &mut [u8])| {
@@ -54,9 +53,8 @@ impl Fixed {
 
 /// The pairs sorted by segment, in their order within each, and where each segment's end.
 fn by_segment(pairs: &[(u64, u64)], segments: usize) -> (Vec<Placed>, Vec<usize>) {
-    // As in `Addressing::probe`. Below `segments`, which fits.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let of = |hash: u64| scale(hash >> 32, segments as u64) as usize;
+    // As in `Addressing::probe`.
+    let of = |hash: u64| index(scale(hash >> 32, segments as u64));
     let mut ends = vec![0; segments];
     for &(hash, _) in pairs {
         ends[of(hash)] += 1;

@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{GapWindows, Lanes, NEVER, Search, SemiSorted, Swar, TableLayout};
+use crate::layout::{GapWindows, Lanes, NEVER, Room, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
 use crate::table::parts::Parts;
@@ -156,27 +156,20 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
 
     /// Occupied slots, counted one by one.
     pub(crate) fn occupied(&self) -> u64 {
-        let bases = self.bases();
+        let segments = 0..self.parts.geometry.segments.into();
         with_layout!(&self.kernel, layout => {
-            bases.map(|base| layout.occupied(&self.bytes, base)).sum()
+            segments.map(|segment| layout.occupied(&self.bytes, segment)).sum()
         })
     }
 
     /// The first segment whose slots no operation can have left as they are, and the byte at
     /// which it begins.
     pub(crate) fn disordered(&self) -> Option<(u64, usize)> {
-        let mut segments = (0..).zip(self.bases());
+        let mut segments = 0..self.parts.geometry.segments.into();
         with_layout!(&self.kernel, layout => {
-            segments.find(|&(_, base)| !layout.is_ordered(&self.bytes, base))
+            let found = segments.find(|&segment| !layout.is_ordered(&self.bytes, segment));
+            found.map(|segment| (segment, layout.base(segment)))
         })
-    }
-
-    /// Where each segment begins, in bytes.
-    fn bases(&self) -> impl Iterator<Item = usize> + use<B> {
-        let geometry = &self.parts.geometry;
-        let (segments, bytes) = (u64::from(geometry.segments), geometry.segment_bytes());
-        // The table is in memory, so a segment's offset fits usize.
-        (0..segments).map(move |n| usize::try_from(n * bytes).expect("in memory"))
     }
 }
 

@@ -73,7 +73,9 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
             &self.spill,
             |segment, places, each| {
                 with_layout!(&self.kernel, layout => for place in places {
-                    layout.for_each_occupant(&self.bytes, segment, place, &mut *each);
+                    layout.occupants(&self.bytes, segment, place).for_each(|(probe, value)| {
+                        each(probe, value);
+                    });
                 });
             },
         )

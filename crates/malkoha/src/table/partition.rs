@@ -7,6 +7,7 @@ use core::ops::Range;
 use crate::addressing::scale;
 use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
+use crate::layout::bits::index;
 use crate::layout::{Search, TableLayout, copies};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
@@ -57,10 +58,8 @@ impl Cut {
     #[inline(always)]
     fn of(self, hash: u64) -> usize {
         let hash = hash.wrapping_mul(self.factor);
-        // As in `Addressing::probe`. Below 2^32.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let partition = (scale(hash >> 32, self.segments.into()) >> self.shift) as usize;
-        partition
+        // As in `Addressing::probe`.
+        index(scale(hash >> 32, self.segments.into()) >> self.shift)
     }
 
     fn partitions(self) -> usize {
@@ -237,9 +236,7 @@ pub(super) fn insert<L: TableLayout + Sync>(
     // Each thread takes a run of partitions, and with it a part of the table that is its own.
     let partitions = rounds.partitions();
     let a_thread = partitions.div_ceil(rounds.shares.len());
-    // The table is in memory, and so is a segment.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let part_bytes = (a_thread << rounds.cut.shift) * layout.segment_bytes() as usize;
+    let part_bytes = (a_thread << rounds.cut.shift) * index(layout.segment_bytes());
     let parts = bytes
         .chunks_mut(part_bytes)
         .enumerate()

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
-use crate::layout::bits::index;
 use crate::layout::{Placement, TableLayout};
 use crate::ring::{self, GROUP};
 
@@ -26,24 +25,16 @@ vectorized! {
     ) {
         let mut number = left.len();
         left.resize(number + hashes.len(), 0);
-        let mut ring = [[Aim::default(); GROUP]; ring::SLOTS];
+        let (mut ring, mut room) = ([[Aim::default(); GROUP]; ring::SLOTS], [[0; 8]; GROUP]);
         for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
                 let aims = &mut ring[group.slot()];
-                let rest = &hashes[group.first()..];
-                let mut furthest = 0;
-                if let Some(hashes) = rest.first_chunk::<GROUP>() {
-                    for (aim, hash) in aims.iter_mut().zip(hashes) {
-                        *aim = layout.aim(&probe_from(layout, *hash, first_segment));
-                        furthest = aim.first.max(aim.second).max(furthest);
-                    }
-                } else {
-                    for (aim, hash) in aims.iter_mut().zip(rest) {
-                        *aim = layout.aim(&probe_from(layout, *hash, first_segment));
-                        furthest = aim.first.max(aim.second).max(furthest);
-                    }
+                let hashes = ring::whole(&hashes[group.first()..], &mut room);
+                let mut end = 0;
+                for (aim, hash) in aims.iter_mut().zip(hashes) {
+                    *aim = layout.aim(&probe_from(layout, *hash, first_segment));
+                    end = layout.end(aim).max(end);
                 }
-                let end = index(furthest >> L::UNITS).saturating_add(size_of::<u128>());
                 assert!(end <= bytes.len(), "hashes of other segments");
                 // For the first keys of a round, the segment's lines are not in cache yet.
                 for aim in aims {

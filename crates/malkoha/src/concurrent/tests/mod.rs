@@ -50,7 +50,7 @@ fn table<P: Locking>(places: u32) -> Arc<Table<P>> {
 
 /// The `number`-th fingerprint with these two buckets.
 fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> Probe {
-    let fingerprints = (1..).map(|fingerprint| table.occupant(0, first, fingerprint));
+    let fingerprints = (1..).map(|fingerprint| table.addressing.occupant(0, first, fingerprint));
     fingerprints.filter(|probe| probe.second == second).nth(number).expect("one in three")
 }
 

@@ -7,10 +7,10 @@ mod slots;
 
 use slots::Slots;
 
-use crate::addressing::Probe;
+use crate::addressing::{Probe, every_place};
 use crate::error::{InsertError, UnionError};
 use crate::expiry::{Ages, Times};
-use crate::layout::bits::Word;
+use crate::layout::bits::{Word, index};
 use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
 use crate::params::float;
 use crate::ring;
@@ -115,7 +115,7 @@ impl Ages for Fixed {
     fn sweep(&mut self, form: Form, times: &mut Times) {
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
-            for (segment, place) in every_place(&buckets).filter(|(_, place)| place % BLOCK == 0) {
+            for (segment, place) in places(&buckets).filter(|(_, place)| place % BLOCK == 0) {
                 slots.clean(times, segment, place);
             }
         });
@@ -123,7 +123,7 @@ impl Ages for Fixed {
 
     fn for_each_label(&self, form: Form, mut each: impl FnMut(u64)) {
         with_form!(form, buckets => {
-            for (segment, place) in every_place(&buckets) {
+            for (segment, place) in places(&buckets) {
                 let bucket = buckets.load(&self.bytes, buckets.base(segment), place);
                 buckets.occupants(bucket).for_each(|(_, _, label)| each(label));
             }
@@ -136,7 +136,7 @@ impl Ages for Fixed {
         }
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
-            for (segment, place) in every_place(&buckets) {
+            for (segment, place) in places(&buckets) {
                 let bucket = buckets.load(&other.bytes, buckets.base(segment), place);
                 for (_, fingerprint, label) in buckets.occupants(bucket) {
                     let probe = buckets.addressing().occupant(segment, place, fingerprint);
@@ -156,23 +156,15 @@ impl Ages for Fixed {
     }
 }
 
-/// All places of all segments.
-fn every_place<W>(buckets: &ExpiringBuckets<W>) -> impl Iterator<Item = (u64, u64)> + use<W>
-where
-    W: Word,
-{
-    let (segments, places) = (buckets.addressing().segments(), buckets.addressing().places());
-    (0..segments.into()).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
+fn places<W: Word>(buckets: &ExpiringBuckets<W>) -> impl Iterator<Item = (u64, u64)> + use<W> {
+    every_place(buckets.addressing().segments(), buckets.addressing().places())
 }
 
 /// The number of the block of a place.
 #[inline(always)]
 fn block_of<W: Word>(buckets: &ExpiringBuckets<W>, segment: u64, place: u64) -> usize {
     let blocks = buckets.addressing().places().div_ceil(BLOCK);
-    // A number below `blocks()`, which fits.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let block = (segment * blocks + place / BLOCK) as usize;
-    block
+    index(segment * blocks + place / BLOCK)
 }
 
 #[inline(always)]
