@@ -2,48 +2,10 @@
 //! and small once per segment has refused one.
 
 use malkoha::tables::{most_places, most_places_after_refusal, places_looked_at};
-use malkoha::{ConcurrentCuckooFilter, CuckooFilter, CuckooMap, Geometry, Layout};
+use malkoha::{ConcurrentCuckooFilter, CuckooFilter, CuckooMap, Layout};
 
 const CAPACITY: u64 = 100_000;
 const BITS: u32 = 12;
-
-/// The operations of a set of fixed size, with one owner or shared.
-trait Crowded {
-    fn geometry(&self) -> Geometry;
-    fn max_kicks(&self) -> u32;
-    fn insert(&mut self, key: u64) -> bool;
-    fn remove(&mut self, key: u64) -> bool;
-    fn contains(&self, key: u64) -> bool;
-    fn clear(&mut self);
-}
-
-macro_rules! crowded {
-    ($filter:ty, $max_kicks:expr) => {
-        impl Crowded for $filter {
-            fn geometry(&self) -> Geometry {
-                *<$filter>::geometry(self)
-            }
-            fn max_kicks(&self) -> u32 {
-                $max_kicks(self)
-            }
-            fn insert(&mut self, key: u64) -> bool {
-                <$filter>::insert(self, key).is_ok()
-            }
-            fn remove(&mut self, key: u64) -> bool {
-                <$filter>::remove(self, key)
-            }
-            fn contains(&self, key: u64) -> bool {
-                <$filter>::contains(self, key)
-            }
-            fn clear(&mut self) {
-                <$filter>::clear(self);
-            }
-        }
-    };
-}
-
-crowded!(CuckooFilter, CuckooFilter::max_kicks);
-crowded!(ConcurrentCuckooFilter, |_| 8_000);
 
 /// What an operation returned, and how many places it looked at.
 fn counted<T>(operation: impl FnOnce() -> T) -> (T, u64) {
@@ -52,72 +14,72 @@ fn counted<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     (result, places_looked_at() - before)
 }
 
-fn a_refusal_costs_little(mut filter: impl Crowded) {
-    let (most, after) = (most_places(filter.max_kicks()), most_places_after_refusal());
-    let mut crowd = crate::support::xxh3::crowd(&filter.geometry());
-    // Into an eighth of the table, until one is refused.
-    let (mut kept, mut longest) = (Vec::new(), 0);
-    loop {
-        let key = crowd.next().unwrap();
-        let (inserted, places) = counted(|| filter.insert(key));
-        longest = longest.max(places);
-        if !inserted {
-            break;
+/// Of a set of fixed size, with one owner or shared.
+macro_rules! refusals_cost_little {
+    ($($name:ident: $builder:expr;)*) => {$(
+        #[test]
+        #[cfg_attr(miri, ignore = "too many keys")]
+        fn $name() {
+            #[allow(unused_mut, reason = "a shared one changes through a shared reference")]
+            let mut filter = $builder.capacity(CAPACITY).fingerprint_bits(BITS).build().unwrap();
+            let (most, after) = (most_places(8_000), most_places_after_refusal());
+            let mut crowd = crate::support::xxh3::crowd(filter.geometry());
+            // Into an eighth of the table, until one is refused.
+            let (mut kept, mut longest) = (Vec::new(), 0);
+            loop {
+                let key = crowd.next().unwrap();
+                let (inserted, places) = counted(|| filter.insert(key).is_ok());
+                longest = longest.max(places);
+                if !inserted {
+                    break;
+                }
+                kept.push(key);
+            }
+            assert!(longest > 8_000 && longest <= most, "{longest}, at most {most}");
+            // All further ones.
+            let mut refused = 0;
+            for key in crowd.by_ref().take(10_000) {
+                let (inserted, places) = counted(|| filter.insert(key).is_ok());
+                assert!(places <= after, "{places}, at most {after}");
+                if inserted {
+                    kept.push(key);
+                } else {
+                    refused += 1;
+                }
+            }
+            assert!(refused > 9_000, "{refused}");
+            // Keys of others find room as before, but for those that belong in the crowd.
+            let mut honest = Vec::new();
+            for key in 1 << 40..(1 << 40) + CAPACITY / 2 {
+                let (inserted, places) = counted(|| filter.insert(key).is_ok());
+                assert!(places <= after);
+                if inserted {
+                    honest.push(key);
+                }
+            }
+            assert!(honest.len() as u64 > CAPACITY / 2 * 98 / 100, "{}", honest.len());
+            assert!(kept.iter().chain(&honest).all(|&key| filter.contains(key)));
+            // Alternating removals and inserts cause one long search per 8000 / 256 removals.
+            let mut all = 0;
+            for &key in &kept[..1_000] {
+                assert!(filter.remove(key));
+                // Not the one that was taken out: its slot is free.
+                let mut two = crowd.by_ref().take(2);
+                let (_, places) = counted(|| two.all(|key| filter.insert(key).is_ok()));
+                assert!(places <= 2 * most);
+                all += places;
+            }
+            assert!(all <= 1_000 * (2 * after + most / 31), "{all}");
+            filter.clear();
+            let (inserted, _) = counted(|| kept.iter().all(|&key| filter.insert(key).is_ok()));
+            assert!(inserted);
         }
-        kept.push(key);
-    }
-    assert!(longest > 8_000 && longest <= most, "{longest}, at most {most}");
-    // All further ones.
-    let mut refused = 0;
-    for key in crowd.by_ref().take(10_000) {
-        let (inserted, places) = counted(|| filter.insert(key));
-        assert!(places <= after, "{places}, at most {after}");
-        if inserted {
-            kept.push(key);
-        } else {
-            refused += 1;
-        }
-    }
-    assert!(refused > 9_000, "{refused}");
-    // Keys of others find room as before, but for those that belong in the crowd.
-    let mut honest = Vec::new();
-    for key in 1 << 40..(1 << 40) + CAPACITY / 2 {
-        let (inserted, places) = counted(|| filter.insert(key));
-        assert!(places <= after);
-        if inserted {
-            honest.push(key);
-        }
-    }
-    assert!(honest.len() as u64 > CAPACITY / 2 * 98 / 100, "{}", honest.len());
-    assert!(kept.iter().chain(&honest).all(|&key| filter.contains(key)));
-    // Alternating removals and inserts cause one long search per 8000 / 256 removals.
-    let mut all = 0;
-    for &key in &kept[..1_000] {
-        assert!(filter.remove(key));
-        // Not the one that was taken out: its slot is free.
-        let (inserted, places) = counted(|| crowd.by_ref().take(2).all(|key| filter.insert(key)));
-        assert!(places <= 2 * most);
-        all += places;
-        let _ = inserted;
-    }
-    assert!(all <= 1_000 * (2 * after + most / 31), "{all}");
-    filter.clear();
-    let (inserted, _) = counted(|| kept.iter().all(|&key| filter.insert(key)));
-    assert!(inserted);
+    )*};
 }
 
-#[test]
-#[cfg_attr(miri, ignore = "too many keys")]
-fn refusals_of_a_filter_cost_little() {
-    let builder = CuckooFilter::builder().capacity(CAPACITY).fingerprint_bits(BITS);
-    a_refusal_costs_little(builder.bucket_size(4).build().unwrap());
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "too many keys")]
-fn refusals_of_a_shared_filter_cost_little() {
-    let builder = ConcurrentCuckooFilter::builder().capacity(CAPACITY).fingerprint_bits(BITS);
-    a_refusal_costs_little(builder.build().unwrap());
+refusals_cost_little! {
+    refusals_of_a_filter_cost_little: CuckooFilter::builder().bucket_size(4);
+    refusals_of_a_shared_filter_cost_little: ConcurrentCuckooFilter::builder();
 }
 
 /// A map refuses like a set; batches too; and each layout, filled far beyond its size by honest

@@ -142,7 +142,7 @@ fn batches_of_any_size_agree_with_single_lookups() {
     }
 }
 
-fn rounds() -> u64 {
+pub(crate) fn rounds() -> u64 {
     std::env::var("MALKOHA_ROUNDS")
         .map_or(if cfg!(miri) { 2 } else { 6 }, |n| n.parse().expect("MALKOHA_ROUNDS is a number"))
 }
@@ -348,7 +348,7 @@ fn a_thread_that_ends_inserts() {
     assert_eq!(filter.len(), 100_000);
 }
 
-/// Code that is generic over locks can share a filter.
+/// Also by code that is generic over locks.
 #[test]
 fn filters_of_all_kinds_are_shared() {
     fn shared<T: Send + Sync>() {}
@@ -358,65 +358,10 @@ fn filters_of_all_kinds_are_shared() {
     check::<Striped<ParkingLock>>();
     check::<Global<McsLock>>();
     shared::<GrowableConcurrentCuckooFilter>();
-}
-
-/// Threads make filters grow to hundreds of times what they began with. Each inserts keys and
-/// removes every other one again. Another looks up the first keys, and all that were inserted to
-/// stay. In the end everything is removed, and nothing is left.
-#[test]
-#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
-fn no_key_is_missed_while_filters_grow() {
-    let threads = 3;
-    let (first, each, step): (u64, u64, usize) =
-        if cfg!(miri) { (20, 60, 20) } else { (100, 30_000, 100) };
-    // Of each step, the first half.
-    let stays = |key: &u64| (key - first) % (step as u64) < step as u64 / 2;
-    let keys_of = |thread: u64| first + thread * each..first + (thread + 1) * each;
-    for round in 0..rounds() {
-        let builder = Builder::new().capacity(first).fpr(1e-4).seed(round);
-        let filter: GrowableConcurrentCuckooFilter = builder.build().unwrap();
-        filter.insert_many(&(0..first).collect::<Vec<_>>()).unwrap();
-        let put_in: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
-        std::thread::scope(|scope| {
-            let (filter, put_in) = (&filter, &put_in);
-            let write = move |thread: u64, put_in: &AtomicUsize| {
-                let mine: Vec<u64> = keys_of(thread).collect();
-                for (number, keys) in (round..).zip(mine.chunks(step)) {
-                    let goes = &keys[step / 2..];
-                    if number % 2 == 0 {
-                        filter.insert_many(keys).unwrap();
-                        assert!(filter.remove_many(goes).iter().all(|&removed| removed));
-                    } else {
-                        keys.iter().for_each(|key| filter.insert(key).unwrap());
-                        assert!(goes.iter().all(|key| filter.remove(key)));
-                    }
-                    put_in.fetch_add(step, Ordering::Release);
-                }
-            };
-            let numbered = (0..).zip(put_in);
-            let writers: Vec<_> = numbered
-                .map(|(thread, put_in)| scope.spawn(move || write(thread, put_in)))
-                .collect();
-            scope.spawn(move || {
-                while !writers.iter().all(|writer| writer.is_finished()) {
-                    assert!((0..first).all(|key| filter.contains(key)), "in all the while");
-                    for (thread, put_in) in (0..).zip(put_in) {
-                        let so_far = put_in.load(Ordering::Acquire);
-                        let keys: Vec<u64> = keys_of(thread).take(so_far).filter(stays).collect();
-                        assert!(filter.contains_many(&keys).iter().all(|&found| found));
-                        assert!(keys.iter().rev().take(step).all(|key| filter.contains(key)));
-                    }
-                }
-            });
-        });
-        let kept: Vec<u64> = (0..threads).flat_map(keys_of).filter(stays).collect();
-        assert_eq!(filter.len(), first + kept.len() as u64);
-        assert!(kept.iter().all(|key| filter.contains(key)));
-        assert!(filter.remove_many(&kept).iter().all(|&removed| removed));
-        assert!((0..first).all(|key| filter.remove(key)));
-        assert!(filter.is_empty());
-        assert!(!(0..first + threads * each).any(|key| filter.contains(key)), "nothing is left");
-    }
+    shared::<CuckooFilter>();
+    shared::<malkoha::CuckooMap>();
+    #[cfg(feature = "mmap")]
+    shared::<malkoha::MappedFilter>();
 }
 
 /// 10^6 keys, each handed in twice by each of four threads at nearly the same time, one by one and

@@ -5,14 +5,7 @@ use std::collections::HashMap;
 
 use malkoha::{Builder, CuckooFilter, Layout};
 
-const LAYOUTS: [Layout; 6] = [
-    Layout::Bucketed { bucket_size: 1 },
-    Layout::Bucketed { bucket_size: 2 },
-    Layout::Bucketed { bucket_size: 4 },
-    Layout::Bucketed { bucket_size: 8 },
-    Layout::SemiSorted,
-    Layout::GapWindows,
-];
+use crate::support::every_layout;
 
 fn builder(capacity: u64, layout: Layout) -> Builder {
     CuckooFilter::builder().capacity(capacity).layout(layout).fingerprint_bits(16)
@@ -20,7 +13,7 @@ fn builder(capacity: u64, layout: Layout) -> Builder {
 
 #[test]
 fn a_million_of_one_key() {
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let copies = if layout == Layout::GapWindows { 1_000_000 } else { 20_000 };
         let mut filter = builder(1_000, layout).build().unwrap();
         filter.try_extend(0..500_u32).unwrap();
@@ -48,7 +41,7 @@ fn a_million_of_one_key() {
 /// in any order of copies and new keys.
 #[test]
 fn copies_give_way_to_new_keys() {
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let capacity = 20_000_u32;
         let mut filter = builder(capacity.into(), layout).build().unwrap();
         for key in 0..capacity {
@@ -123,7 +116,7 @@ fn a_zipf_stream_is_counted() {
         *truth.entry(key).or_default() += 1;
     }
     let distinct = truth.len() as u64;
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let mut filter =
             CuckooFilter::builder().capacity(distinct).fpr(0.01).layout(layout).build().unwrap();
         for key in zipf(1.1, 1e9, 400_000) {

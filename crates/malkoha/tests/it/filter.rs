@@ -1,118 +1,14 @@
-//! The filter against a naive model: every geometry, every operation.
+//! What filters of fixed size promise, in every layout. `src/table/tests.rs` has the model of their
+//! operations.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "sample sizes, all small and positive"
 )]
 
-use std::collections::HashMap;
+use malkoha::{BuildError, CuckooFilter, InsertError, Layout};
 
-use malkoha::{BatchError, BuildError, CuckooFilter, InsertError, Layout};
-use proptest::prelude::*;
-
-#[derive(Clone, Debug)]
-enum Operation {
-    Insert(u16),
-    InsertMany(Vec<u16>),
-    InsertCopies(u16, u8),
-    Remove(u16),
-    RemoveMany(Vec<u16>),
-    Clear,
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    let keys = || proptest::collection::vec(any::<u16>(), 0..200);
-    prop_oneof![
-        8 => any::<u16>().prop_map(Operation::Insert),
-        2 => keys().prop_map(Operation::InsertMany),
-        2 => (any::<u16>(), 0..30_u8).prop_map(|(key, n)| Operation::InsertCopies(key, n)),
-        6 => any::<u16>().prop_map(Operation::Remove),
-        1 => keys().prop_map(Operation::RemoveMany),
-        1 => Just(Operation::Clear),
-    ]
-}
-
-/// How often each key is in. Only rightful removals are made: of keys that are in.
-#[derive(Default)]
-struct Model(HashMap<u16, u64>);
-
-impl Model {
-    fn insert(&mut self, key: u16) {
-        *self.0.entry(key).or_default() += 1;
-    }
-
-    fn remove(&mut self, key: u16) -> bool {
-        match self.0.get_mut(&key) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.0.values().sum()
-    }
-
-    /// No false negative, no copy too few, and the number of keys to the unit.
-    fn agrees_with(&self, filter: &CuckooFilter) {
-        assert_eq!(filter.len(), self.len());
-        let keys: Vec<u16> = self.0.keys().copied().collect();
-        let many = filter.contains_many(&keys);
-        for (key, found) in keys.iter().zip(many) {
-            assert_eq!(filter.contains(key), found, "single and batched lookups differ");
-            assert!(found || self.0[key] == 0, "lost {key}");
-            assert!(filter.count(key) >= self.0[key], "too few copies of {key}");
-        }
-    }
-}
-
-fn apply(filter: &mut CuckooFilter, model: &mut Model, operation: Operation) {
-    match operation {
-        Operation::Insert(key) => {
-            let before = filter.len();
-            match filter.insert(key) {
-                Ok(()) => model.insert(key),
-                Err(InsertError::Full { len, .. }) => assert_eq!(len, before),
-                Err(error) => panic!("{error}"),
-            }
-        }
-        Operation::InsertCopies(key, copies) => {
-            let before = filter.count(key);
-            for _ in 0..copies {
-                match filter.insert(key) {
-                    Ok(()) => model.insert(key),
-                    Err(_) => assert_eq!(before, 0, "copies of a key that is in are not refused"),
-                }
-            }
-        }
-        Operation::InsertMany(keys) => {
-            let refused = match filter.insert_many(&keys) {
-                Ok(()) => Vec::new(),
-                Err(BatchError { refused, .. }) => refused,
-            };
-            for (i, &key) in keys.iter().enumerate() {
-                if refused.binary_search(&i).is_err() {
-                    model.insert(key);
-                }
-            }
-        }
-        Operation::Remove(key) => {
-            if model.remove(key) {
-                assert!(filter.remove(key), "{key} was in");
-            }
-        }
-        Operation::RemoveMany(keys) => {
-            let rightful: Vec<u16> = keys.into_iter().filter(|&key| model.remove(key)).collect();
-            assert!(filter.remove_many(&rightful).into_iter().all(|removed| removed));
-        }
-        Operation::Clear => {
-            filter.clear();
-            model.0.clear();
-        }
-    }
-}
+use crate::support::every_layout;
 
 /// Every test of this module for one geometry.
 macro_rules! geometry_tests {
@@ -122,24 +18,6 @@ macro_rules! geometry_tests {
 
             fn builder(capacity: u64) -> malkoha::Builder {
                 CuckooFilter::builder().capacity(capacity).layout($layout).fingerprint_bits($bits)
-            }
-
-            proptest! {
-                #![proptest_config(ProptestConfig::with_cases(48))]
-
-                #[test]
-                fn agrees_with_the_model(
-                    capacity in 1..400_u64,
-                    seed: u64,
-                    operations in proptest::collection::vec(operation(), 0..120),
-                ) {
-                    let mut filter = builder(capacity).seed(seed).build().unwrap();
-                    let mut model = Model::default();
-                    for operation in operations {
-                        apply(&mut filter, &mut model, operation);
-                    }
-                    model.agrees_with(&filter);
-                }
             }
 
             /// Fill until an insert fails: nothing lost, nothing changed, nothing left after
@@ -359,11 +237,6 @@ fn small_capacities_hold_what_they_promise() {
     }
 }
 
-fn every_layout() -> impl Iterator<Item = Layout> {
-    let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
-    bucketed.into_iter().chain([Layout::SemiSorted, Layout::GapWindows, Layout::Words])
-}
-
 /// A higher rate never costs more, in any layout: very short fingerprints need emptier tables.
 #[test]
 fn a_higher_rate_never_costs_more() {
@@ -443,13 +316,4 @@ fn random_seeds_differ_and_the_default_does_not() {
         build(CuckooFilter::builder().random_seed()),
     );
     assert_ne!(a.hasher(), b.hasher());
-}
-
-#[test]
-fn filters_cross_threads() {
-    fn is_send_and_sync<T: Send + Sync>() {}
-    is_send_and_sync::<CuckooFilter>();
-    is_send_and_sync::<malkoha::CuckooMap>();
-    #[cfg(feature = "mmap")]
-    is_send_and_sync::<malkoha::MappedFilter>();
 }

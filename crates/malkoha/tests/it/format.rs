@@ -5,6 +5,7 @@ use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError}
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::support::mutate::{Random, mutate};
+use crate::support::{fixture, fixtures};
 
 const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.
@@ -41,20 +42,10 @@ fn golden_filters() -> Vec<(&'static str, CuckooFilter)> {
     ]
 }
 
-fn fixture(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-/// Set `MALKOHA_WRITE_FIXTURES` to add a fixture for a new version; never to change an old one.
 #[test]
 fn fixtures_are_reproduced_and_answer() {
     for (name, filter) in golden_filters() {
-        let path = fixture(name);
-        if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-            std::fs::write(&path, filter.to_bytes()).unwrap();
-        }
-        let stored = std::fs::read(&path).unwrap();
-        assert!(stored == filter.to_bytes(), "{name}: the format has changed");
+        let stored = fixture(name, &filter.to_bytes());
         let opened = FilterView::view(&stored).unwrap();
         assert_eq!(opened.len(), filter.len());
         for key in 0..filter.len() {
@@ -80,11 +71,7 @@ fn golden_maps() -> [(&'static str, CuckooMap); 2] {
 #[test]
 fn fixtures_of_maps() {
     for (name, map) in golden_maps() {
-        let (path, bytes) = (fixture(name), map.to_bytes());
-        if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-            std::fs::write(&path, &bytes).unwrap();
-        }
-        assert!(std::fs::read(path).unwrap() == bytes, "{name}: the format has changed");
+        let bytes = fixture(name, &map.to_bytes());
         let opened = CuckooMap::read_from(&bytes[..]).unwrap();
         for key in 0..100_u64 {
             assert!(opened.get(&key).eq(map.get(&key)));
@@ -137,27 +124,6 @@ fn pieces_are_the_file() {
         let pieces: Vec<_> = (0..).map_while(|number| filter.piece(number)).collect();
         assert_eq!(pieces.len(), filter.piece_count());
         assert!(pieces.concat() == filter.to_bytes());
-    }
-}
-
-#[test]
-fn a_filter_survives_the_way_out_and_in() {
-    for (fpr, keys) in [(0.3, 1), (0.01, 1_000), (1e-6, 300_000)] {
-        let filter = CuckooFilter::try_from_iter(0..keys, fpr).unwrap();
-        let bytes = filter.to_bytes();
-        let mut stream = bytes.iter().chain(b"what follows").copied().collect::<Vec<u8>>();
-        let mut reader = &stream[..];
-        let mut read = CuckooFilter::read_from(&mut reader).unwrap();
-        assert_eq!(reader, b"what follows");
-        assert!(read.to_bytes() == bytes);
-        read.remove(0_i32);
-        assert_eq!(read.len() + 1, filter.len());
-
-        let view = FilterView::view(&bytes).unwrap();
-        let all: Vec<i32> = (0..keys).collect();
-        assert!(view.contains_many(&all).into_iter().all(|found| found));
-        stream.truncate(bytes.len() + 1);
-        assert!(matches!(FilterView::view(&stream), Err(ReadError::Length { .. })));
     }
 }
 
@@ -268,7 +234,7 @@ fn seal_spilled(bytes: &mut [u8], at: usize) {
 /// does not give.
 #[test]
 fn semi_sorted_buckets_are_in_order() {
-    let mut bytes = std::fs::read(fixture("set-v1-semi-sorted-f13.mlk")).unwrap();
+    let mut bytes = std::fs::read(fixtures().join("set-v1-semi-sorted-f13.mlk")).unwrap();
     // Four fingerprints of nine bits each below their nibbles, which are 0: 3, 1, 2, 4.
     let bucket: u64 = (3 | 1 << 9 | 2 << 18 | 4 << 27) << 12;
     bytes[HEADER..][..6].copy_from_slice(&bucket.to_le_bytes()[..6]);

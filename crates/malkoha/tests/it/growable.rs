@@ -291,20 +291,6 @@ fn wrong_wishes_are_refused_with_a_remedy() {
     assert!(error.to_string().contains("growth by a factor of 1000000000"), "{error}");
 }
 
-#[test]
-fn a_cleared_filter_is_empty_and_begins_anew() {
-    let mut filter = GrowableCuckooFilter::with_capacity(10, 0.001).unwrap();
-    (0..50_000_u32).for_each(|key| filter.insert(key % 30_000).unwrap());
-    (0..10).for_each(|_| filter.insert(7_u32).unwrap());
-    // Keys that share a fingerprint have copies to spill, too.
-    assert_eq!(filter.count(7_u32), 12);
-    assert!((10..100).contains(&filter.spilled()), "{}", filter.spilled());
-    filter.clear();
-    assert!(filter.is_empty() && filter.spilled() == 0 && !filter.contains(7_u32));
-    assert_eq!(filter.insert_unique(7_u32), Ok(true));
-    assert_eq!(filter.insert_unique(7_u32), Ok(false));
-}
-
 /// A key that a small filter takes for one that is in is found for ever, too.
 #[test]
 fn keys_left_out_as_known_stay_known() {

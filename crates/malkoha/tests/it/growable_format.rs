@@ -8,6 +8,7 @@ use malkoha::{
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::support::mutate::{Random, mutate};
+use crate::support::{fixture, fixtures};
 
 const HEADER: usize = 128;
 const RECORD: usize = 16;
@@ -52,22 +53,6 @@ fn golden_filters() -> Vec<(&'static str, GrowableCuckooFilter)> {
         ("growable-set-v1-sip13.mlk", keyed()),
         ("growable-set-v1-endless.mlk", endless(33_000)),
     ]
-}
-
-fn stored(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
-}
-
-/// The fixture of this name, which must be these bytes. Set `MALKOHA_WRITE_FIXTURES` to add one for
-/// a new version; never to change an old one.
-fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
-    let path = stored(name);
-    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !path.exists() {
-        std::fs::write(&path, bytes).unwrap();
-    }
-    let stored = std::fs::read(&path).unwrap();
-    assert!(stored == bytes, "{name}: the format has changed");
-    stored
 }
 
 fn answers(filter: &GrowableCuckooFilter, name: &str) {
@@ -167,15 +152,7 @@ fn a_filter_survives_the_way_out_and_in_and_grows_on() {
         }
         assert!(read.to_bytes() == original.to_bytes());
     }
-    let original = map(100_000);
-    let bytes = original.to_bytes();
-    let mut stream = bytes.clone();
-    stream.extend(b"what follows");
-    let mut reader = &stream[..];
-    let mut read = GrowableCuckooMap::read_from(&mut reader).unwrap();
-    assert_eq!(reader, b"what follows");
-    assert!(read.to_bytes() == bytes);
-    assert!(matches!(GrowableCuckooMap::from_bytes(&stream), Err(ReadError::Length { .. })));
+    let mut read = GrowableCuckooMap::from_bytes(&map(100_000).to_bytes()).unwrap();
     (1..100_000_u64).for_each(|key| assert!(read.remove(key, key << 20)));
     assert_eq!(read.len(), 6);
 }
@@ -500,8 +477,7 @@ fn pieces_have_numbers() {
 /// Lanes of one bit and the mark cannot count themselves: reading such a file once overflowed.
 #[test]
 fn fingerprints_of_one_bit_are_refused() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/growable-set-v1-small.mlk");
-    let mut bytes = std::fs::read(path).unwrap();
+    let mut bytes = std::fs::read(fixtures().join("growable-set-v1-small.mlk")).unwrap();
     bytes[15] = 1;
     seal(&mut bytes);
     let refused = GrowableCuckooFilter::from_bytes(&bytes);

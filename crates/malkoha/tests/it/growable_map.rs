@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use malkoha::{BuildError, GrowableCuckooMap, InsertError};
 use proptest::prelude::*;
 
+use crate::support::agree;
+
 #[derive(Clone, Debug)]
 enum Operation {
     InsertRange { from: u32, len: u32, shift: u32 },
@@ -54,31 +56,6 @@ fn insert_many(map: &mut GrowableCuckooMap, model: &mut Model, pairs: &[(u32, u6
 fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
     if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
         assert!(map.remove(key, value), "{key} had {value}");
-    }
-}
-
-/// Every value is among the candidates, as often as it was inserted.
-fn agree(map: &GrowableCuckooMap, model: &Model) {
-    assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
-    assert_eq!(map.entries().map(|entry| entry.copies).sum::<u64>(), map.len());
-    let keys: Vec<u32> = model.keys().copied().collect();
-    let mut batched = vec![Vec::new(); keys.len()];
-    map.get_many(&keys, |i, value| batched[i].push(value));
-    let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
-    assert_eq!(map.contains_many(&keys), singly);
-    for (key, batched) in keys.iter().zip(batched) {
-        let candidates: Vec<u64> = map.get(key).collect();
-        assert_eq!(candidates, batched, "single and batched lookups differ");
-        let count = map.count_hash(malkoha::Key::hash_with(key, map.hasher()));
-        let values = map.values(key);
-        assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), count);
-        assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
-        assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
-        for value in &model[key] {
-            let copies = model[key].iter().filter(|other| *other == value).count() as u64;
-            assert!(map.count_value(key, *value) >= copies);
-            assert!(values.contains(&(*value, map.count_value(key, *value))), "{key} lost {value}");
-        }
     }
 }
 
@@ -213,18 +190,6 @@ fn what_was_reserved_need_not_grow() {
         empty.shrink_to_fit();
         assert!(empty.size_in_bytes() < bytes / 2);
     }
-}
-
-#[test]
-fn room_that_cannot_be_had_is_refused() {
-    let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 7).unwrap();
-    map.insert("koel", 7).unwrap();
-    let before = map.to_bytes();
-    for keys in [1 << 50, u64::MAX / 120 + 1, u64::MAX] {
-        let error = map.reserve(keys, 1).unwrap_err();
-        assert!(matches!(error, InsertError::Memory { bytes } if bytes > 1 << 50), "{error}");
-    }
-    assert!(map.to_bytes() == before);
 }
 
 /// Two splits use up what a map that is not to grow knows of its first keys. Whoever has them can

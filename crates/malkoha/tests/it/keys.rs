@@ -382,10 +382,5 @@ fn python_has_the_same_composite_keys() {
     for key in keys {
         filter.insert_hash(key(filter.hasher())).unwrap();
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/set-v1-composite-keys.mlk");
-    if std::env::var_os("MALKOHA_WRITE_FIXTURES").is_some() && !std::path::Path::new(path).exists()
-    {
-        std::fs::write(path, filter.to_bytes()).unwrap();
-    }
-    assert!(std::fs::read(path).unwrap() == filter.to_bytes(), "keys are hashed in another way");
+    crate::support::fixture("set-v1-composite-keys.mlk", &filter.to_bytes());
 }

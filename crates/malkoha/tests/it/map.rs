@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use malkoha::{BatchError, BuildError, Copies, CuckooMap, InsertError, Key, Layout, UnionError};
 use proptest::prelude::*;
 
+use crate::support::agree;
+
 #[derive(Clone, Debug)]
 enum Operation {
     Insert(u8, u64),
@@ -80,32 +82,6 @@ fn apply(map: &mut CuckooMap, model: &mut Model, operation: Operation) {
             assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
         }
         Operation::Reopen => *map = CuckooMap::read_from(&map.to_bytes()[..]).unwrap(),
-    }
-}
-
-/// Every value is among the candidates, as often as it was inserted.
-fn agree(map: &CuckooMap, model: &Model) {
-    assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
-    assert_eq!(map.entries().map(|entry| entry.copies).sum::<u64>(), map.len());
-    let keys: Vec<u8> = model.keys().copied().collect();
-    let mut batched = vec![Vec::new(); keys.len()];
-    map.get_many(&keys, |i, value| batched[i].push(value));
-    let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
-    assert_eq!(map.contains_many(&keys), singly);
-    for (key, batched) in keys.iter().zip(batched) {
-        let candidates: Vec<u64> = map.get(key).collect();
-        assert_eq!(candidates, batched, "single and batched lookups differ");
-        let count = map.count_hash(malkoha::Key::hash_with(key, map.hasher()));
-        let values = map.values(key);
-        assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), count);
-        assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
-        assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
-        assert_eq!(map.contains(key), !candidates.is_empty());
-        for value in &model[key] {
-            let copies = model[key].iter().filter(|other| *other == value).count() as u64;
-            assert!(map.count_value(key, *value) >= copies);
-            assert!(values.contains(&(*value, map.count_value(key, *value))), "{key} lost {value}");
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use malkoha::{
     Builder, ConcurrentCuckooFilter, Copies, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
     GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
-    GrowableExpiringCuckooFilter, Key, KeyHasher,
+    GrowableExpiringCuckooFilter, InsertError, Key, KeyHasher,
 };
 
 /// Options that can be given to a builder of anything.
@@ -167,9 +167,13 @@ fn too_much_room_is_refused() {
     let shared = GrowableConcurrentCuckooMap::builder().value_bits(64).build().unwrap();
     map.insert("koel", u64::MAX).unwrap();
     shared.insert("koel", u64::MAX).unwrap();
-    for keys in [1 << 40, 1 << 50, u64::MAX] {
-        assert!(map.reserve(keys, u64::MAX).is_err() && shared.reserve(keys, u64::MAX).is_err());
+    let before = map.to_bytes();
+    for keys in [1 << 40, 1 << 50, u64::MAX / 120 + 1, u64::MAX] {
+        let errors = [map.reserve(keys, u64::MAX), shared.reserve(keys, u64::MAX)];
+        let is_right = |error| matches!(error, InsertError::Memory { bytes } if bytes > 1 << 40);
+        assert!(errors.map(Result::unwrap_err).into_iter().all(is_right), "{errors:?}");
     }
+    assert!(map.to_bytes() == before);
     map.reserve(0, 0).unwrap();
     shared.reserve(0, 0).unwrap();
     assert!(map.get("koel").eq([u64::MAX]) && shared.get("koel").eq([u64::MAX]));

@@ -3,9 +3,7 @@
 
 use std::thread;
 
-use malkoha::{
-    BuildError, Builder, GrowableConcurrentCuckooMap, GrowableCuckooMap, InsertError, Key,
-};
+use malkoha::{Builder, GrowableConcurrentCuckooMap, GrowableCuckooMap, Key};
 
 const KEYS: u64 = 200_000;
 
@@ -75,19 +73,6 @@ fn callbacks_may_use_the_map() {
     let hash = 7_u64.hash_with(map.hasher());
     map.for_each_candidate(hash, |value, _| map.insert(7_u64, value + 1).unwrap());
     assert!(keys.iter().all(|&key| map.get(key).any(|value| value == key + 1_000)));
-}
-
-#[test]
-fn what_does_not_fit_is_named() {
-    let map = growing();
-    let error = map.insert_many(&[(1_u64, 1), (2, 1 << 20), (3, 3)]).unwrap_err();
-    assert_eq!(
-        (error.refused, error.error),
-        (vec![1], InsertError::Value { value: 1 << 20, bits: 20 })
-    );
-    assert!(map.len() == 2 && map.update(1_u64, 1, 1 << 20).is_err());
-    let none = Builder::<GrowableConcurrentCuckooMap>::new().capacity(0).build();
-    assert_eq!(none.unwrap_err(), BuildError::Capacity(0));
 }
 
 #[test]

@@ -4,14 +4,7 @@ use std::collections::HashMap;
 
 use malkoha::{Copies, CuckooFilter, Entry, FilterView, InsertError, Layout, UnionError};
 
-const LAYOUTS: [Layout; 6] = [
-    Layout::Bucketed { bucket_size: 1 },
-    Layout::Bucketed { bucket_size: 2 },
-    Layout::Bucketed { bucket_size: 4 },
-    Layout::Bucketed { bucket_size: 8 },
-    Layout::SemiSorted,
-    Layout::GapWindows,
-];
+use crate::support::every_layout;
 
 fn filter(layout: Layout, keys: impl IntoIterator<Item = u32>) -> CuckooFilter {
     let builder = CuckooFilter::builder().capacity(600_000).layout(layout).fingerprint_bits(14);
@@ -24,7 +17,7 @@ fn filter(layout: Layout, keys: impl IntoIterator<Item = u32>) -> CuckooFilter {
 /// Every key of both, copies added up, in filters of several segments; also from a file's bytes.
 #[test]
 fn a_union_has_the_keys_of_both() {
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let mut ours = filter(layout, (0..200_000).chain([7; 50]));
         assert!(ours.geometry().segments > 1);
         let theirs = filter(layout, (100_000..350_000).chain([7; 30]));
@@ -45,7 +38,7 @@ fn a_union_has_the_keys_of_both() {
 
 #[test]
 fn what_cannot_be_united_is_left_alone() {
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let mut ours = filter(layout, 0..500_000);
         let before = ours.to_bytes();
         let error = ours.unite(&filter(layout, 500_000..1_000_000), Copies::Sum).unwrap_err();
@@ -79,7 +72,7 @@ fn copies_that_cannot_be_counted_are_refused() {
 /// Segment, place and fingerprint of each entry are what docs/FORMAT.md says of its key.
 #[test]
 fn entries_are_the_keys() {
-    for layout in LAYOUTS {
+    for layout in every_layout() {
         let filter = filter(layout, (0..300_000).chain(0..1_000).chain(0..1_000).chain([7; 90]));
         let geometry = *filter.geometry();
         let scale = |x: u64, n: u32| (x * u64::from(n)) >> 32;

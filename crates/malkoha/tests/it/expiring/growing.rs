@@ -4,6 +4,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use malkoha::{Builder, GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
 
+use crate::support::crafted::{MIX, hash};
+
 const HOUR: u64 = 3_600;
 
 fn of(capacity: u64) -> GrowableExpiringCuckooFilter {
@@ -77,10 +79,8 @@ fn crowds_expire_too() {
     let one = malkoha::Key::hash_with(&1_u64, filter.hasher());
     // Only bits differ that neither place nor fingerprint depend on, so that each is another hash
     // with the same slot, or one with the same places.
-    let inverse = 0xf1de_83e1_9937_733d_u64;
-    let string = one.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let crowd: Vec<u64> =
-        (0..300_u64).map(|n| (string ^ (n << 30)).wrapping_mul(inverse)).collect();
+    let string = one.wrapping_mul(MIX);
+    let crowd: Vec<u64> = (0..300_u64).map(|n| hash(string ^ (n << 30))).collect();
     filter.insert_hashes(&crowd).unwrap();
     assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
     let mut new = vec![false; crowd.len()];

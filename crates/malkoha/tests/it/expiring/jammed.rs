@@ -4,27 +4,20 @@ use std::collections::VecDeque;
 
 use malkoha::GrowableExpiringCuckooFilter;
 
+use crate::support::crafted::{in_one_place, in_one_segment};
+
 /// Crafted keys crowd a few places in a set that grows, shrinks and forgets. Its files are read at
 /// every step, and no living key is missed.
 #[test]
 #[cfg_attr(miri, ignore = "too slow")]
 fn jammed_sets_whose_keys_expire_are_saved_and_read() {
-    // Strings that begin with zeros: one segment, however often it splits.
-    let inverse = (0..6).fold(1_u64, |x, _| {
-        x.wrapping_mul(2_u64.wrapping_sub(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(x)))
-    });
-    let hash = |string: u64| string.wrapping_mul(inverse);
     for (fpr, growth) in [(0.5, Some(1.0)), (0.01, Some(2.0)), (0.001, None)] {
         let mut builder = GrowableExpiringCuckooFilter::builder().fpr(fpr).expire_after(30);
         if let Some(growth) = growth {
             builder = builder.growth(growth);
         }
         let mut seen = builder.build().unwrap();
-        let mut crowd = (0_u64..).map(|n| hash(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 14));
-        let mut jam = (0_u64..)
-            .map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .map(|n| hash(n >> 16))
-            .filter(|hash| hash >> 20 & 0xfff == 77);
+        let (mut crowd, mut jam) = (in_one_segment(14), in_one_place(16));
         let mut recent = VecDeque::new();
         for now in 0..90_u64 {
             seen.advance(now);

@@ -6,6 +6,8 @@ use malkoha::{
     GrowableExpiringCuckooFilter, InsertError,
 };
 
+use crate::support::random::Random;
+
 /// What the model asks of each kind.
 pub(crate) trait Remembers {
     fn advance(&mut self, now: u64);
@@ -66,23 +68,6 @@ macro_rules! remembers {
 }
 remembers!(T; Filter<Expiring<T>>);
 remembers!(; GrowableConcurrentExpiringCuckooFilter);
-
-/// Random numbers that are the same everywhere.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut n = self.0;
-        n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        n ^ (n >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-}
 
 /// The time that keys live, and the steps that it has.
 #[derive(Clone, Copy)]
@@ -162,6 +147,10 @@ impl Model {
     }
 }
 
+fn below(random: &mut Random, end: u64) -> u64 {
+    random.next() % end
+}
+
 /// Operations on a filter that has room for `keys` keys at a time, whatever the times.
 pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operations: u64) -> Wrong {
     let mut random = Random(keys ^ terms.ttl);
@@ -174,20 +163,20 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
     };
     let mut rate = 0.0;
     for operation in 0..operations {
-        let step = match random.below(100_000) {
-            0 => 1 << random.below(40),
-            1..=20 => random.below(terms.ttl * 3) + 1,
-            21..=4_000 => random.below(terms.ttl / 10 + 2),
+        let step = match below(&mut random, 100_000) {
+            0 => 1 << below(&mut random, 40),
+            1..=20 => below(&mut random, terms.ttl * 3) + 1,
+            21..=4_000 => below(&mut random, terms.ttl / 10 + 2),
             _ => 0,
         };
         model.now += step;
         // A time of before changes nothing.
-        filter.advance(if step == 0 { random.below(model.now + 1) } else { model.now });
+        filter.advance(if step == 0 { below(&mut random, model.now + 1) } else { model.now });
         if operation % 256 == 0 {
             rate = filter.expected_fpr();
         }
-        let key = random.below(keys);
-        match random.below(100) {
+        let key = below(&mut random, keys);
+        match below(&mut random, 100) {
             0..30 => {
                 filter.insert(key).unwrap();
                 model.see(key);
@@ -205,7 +194,7 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
                 model.see(key);
             }
             55 => {
-                let batch: Vec<u64> = (0..20).map(|_| random.below(keys)).collect();
+                let batch: Vec<u64> = (0..20).map(|_| below(&mut random, keys)).collect();
                 for (&key, new) in batch.iter().zip(filter.insert_unique_many(&batch).unwrap()) {
                     model.check(key, !new, rate);
                     if new {
@@ -214,7 +203,7 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
                 }
             }
             56 => {
-                let batch: Vec<u64> = (0..20).map(|_| random.below(keys)).collect();
+                let batch: Vec<u64> = (0..20).map(|_| below(&mut random, keys)).collect();
                 for (&key, found) in batch.iter().zip(filter.contains_many(&batch)) {
                     model.check(key, found, rate);
                 }
