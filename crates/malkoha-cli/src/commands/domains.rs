@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::arguments::MergeArgs;
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
 use crate::output::LineWriter;
-use crate::records::domains::{BELOW, ITSELF, NOT_BELOW, NOT_ITSELF};
+use crate::records::domains::{BELOW, IMPORTANT, ITSELF, NOT_BELOW, NOT_ITSELF};
 use crate::screen::{Domains, Names};
 
 const AFTER_HELP: &str = "\
@@ -20,8 +20,10 @@ occurrence, without names whose parent is in, and without exceptions: those of
 and all below it.
 
 A name stands for itself and all below it, '*.name' for those below it alone,
-and 'full:name' or 'DOMAIN,name' for itself alone. If a format cannot express an
-entry or an exception below a listed name, a line on stderr tells how many.
+and '=name', 'full:name' or 'DOMAIN,name' for itself alone. Hosts files and RPZ
+are read so too, although there 'name' is for itself alone. If a format cannot
+express an entry or an exception below a listed name, a line on stderr tells how
+many.
 
 Exit code 1 if no name is left.
 
@@ -97,27 +99,34 @@ impl Format {
         let star = if is_itself { "" } else { "*." };
         match self {
             Self::Plain | Self::Hosts | Self::Wildcard if is_exception => return Ok(false),
+            // These have no form for a name without those below it.
+            Self::Dnsmasq | Self::Unbound if !is_below => return Ok(false),
+            Self::Hosts | Self::Unbound if !is_itself => return Ok(false),
+            Self::Plain if !is_below => writeln!(out, "={name}")?,
             Self::Plain => writeln!(out, "{star}{name}")?,
-            Self::Hosts if is_itself => writeln!(out, "0.0.0.0 {name}")?,
-            Self::Hosts => return Ok(false),
-            Self::Wildcard | Self::Rpz => {
-                let behind = match (self, is_exception) {
-                    (Self::Wildcard, _) => "",
-                    (_, false) => " CNAME .",
-                    (_, true) => " CNAME rpz-passthru.",
-                };
+            Self::Hosts => writeln!(out, "0.0.0.0 {name}")?,
+            Self::Wildcard => {
                 for (_, star) in [(is_itself, ""), (is_below, "*.")].iter().filter(|it| it.0) {
-                    writeln!(out, "{star}{name}{behind}")?;
+                    writeln!(out, "{star}{name}")?;
+                }
+            }
+            Self::Rpz => {
+                for (is_meant, star) in [(is_itself, ""), (is_below, "*.")] {
+                    // A record of an exception hides the parent's from what is not excepted.
+                    let action = if is_exception && is_meant { "rpz-passthru." } else { "." };
+                    if is_meant || is_exception {
+                        writeln!(out, "{star}{name} CNAME {action}")?;
+                    }
                 }
             }
             Self::Adblock => {
                 let at = if is_exception { "@@" } else { "" };
                 let bar = if is_below { "||" } else { "|" };
-                writeln!(out, "{at}{bar}{star}{name}^")?;
+                let important = if reach & IMPORTANT != 0 { "$important" } else { "" };
+                writeln!(out, "{at}{bar}{star}{name}^{important}")?;
             }
             Self::Dnsmasq if is_exception => writeln!(out, "server=/{star}{name}/#")?,
             Self::Dnsmasq => writeln!(out, "address=/{star}{name}/#")?,
-            Self::Unbound if !is_itself => return Ok(false),
             Self::Unbound => {
                 let kind = if is_exception { "always_transparent" } else { "always_null" };
                 writeln!(out, "local-zone: \"{name}.\" {kind}")?;

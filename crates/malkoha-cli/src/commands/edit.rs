@@ -30,7 +30,10 @@ If lines expire, a line that is already in the filter keeps its age, or with
 --copies becomes as young as a new one.
 
 The filter is saved at the end, every ten seconds (--save-every), and before a
-signal (INT, TERM or HUP) ends the command. If it has no room for all lines, it
+signal (INT, TERM or HUP) ends the command. What was saved by then are the first
+lines of the input. After an 'add --copies' that was interrupted, repeating it
+would count them twice. They are as many as the filter holds more than before
+('malkoha info'): go on behind them. If the filter has no room for all lines, it
 is left as it was saved last. 'malkoha build' makes a filter that grows, and
 with --fixed and --capacity a larger one.
 

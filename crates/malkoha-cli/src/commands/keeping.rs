@@ -74,20 +74,21 @@ pub(crate) trait Save: Sink {
 /// A sink whose filter is saved meanwhile.
 pub(crate) struct Kept<S: Save>(Arc<Shared<S>>);
 
-/// Whether the process is to live on when its terminal is closed.
+/// Whether what started the process lets it ignore a signal: nohup, or a shell for what runs in the
+/// background.
 #[cfg(target_os = "linux")]
-fn is_nohup() -> bool {
+fn is_ignored(signal: libc::c_int) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: without a new action, the call only writes the present one to `action`, which is as
     // large as it must be, and returns 0 if it has.
     unsafe {
-        libc::sigaction(libc::SIGHUP, std::ptr::null(), action.as_mut_ptr()) == 0
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
             && action.assume_init().sa_sigaction == libc::SIG_IGN
     }
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn is_nohup() -> bool {
+fn is_ignored(_: i32) -> bool {
     false
 }
 
@@ -110,12 +111,14 @@ impl<S: Save> Kept<S> {
         {
             use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-            let signals = [SIGINT, SIGTERM].into_iter().chain((!is_nohup()).then_some(SIGHUP));
+            let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&it| !is_ignored(it));
             let mut signals = signal_hook::iterator::Signals::new(signals)?;
             let saved = Arc::clone(&shared);
             thread().spawn(move || {
                 for signal in signals.forever() {
-                    saved.save();
+                    // Locked to the end, so that nothing is printed that is not saved.
+                    let mut sink = saved.sink.lock();
+                    save(sink.as_mut());
                     // Ends the process, as if the signal had not been caught.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
@@ -145,11 +148,6 @@ impl<S: Save> Shared<S> {
                 save(sink.as_mut());
             }
         }
-    }
-
-    #[cfg(unix)]
-    fn save(&self) {
-        save(self.sink.lock().as_mut());
     }
 }
 

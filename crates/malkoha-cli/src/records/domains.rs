@@ -56,7 +56,7 @@ pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
 
 fn is_address(word: &[u8]) -> bool {
     // No name ends with a number.
-    word.last().is_some_and(u8::is_ascii_hexdigit)
+    word.last().is_some_and(|&last| last.is_ascii_hexdigit() || last == b':')
         && str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
 }
 
@@ -65,6 +65,7 @@ pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
     let mut one = |name: &[u8], reach: u8| {
         let (name, reach) = match name {
             [b'*', b'.', name @ ..] => (name, reach & !ITSELF & !NOT_ITSELF),
+            [b'-', b'.', name @ ..] => (name, reach & !BELOW & !NOT_BELOW),
             [b'+', b'.', name @ ..] | [b'.', name @ ..] => (name, reach),
             name => (name, reach),
         };
@@ -101,9 +102,13 @@ pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
 /// Whether a line is a comment, or what stands before and behind the entries of a file.
 fn is_nothing(line: &[u8]) -> bool {
     let Some(first) = line.first() else { return true };
-    if b"#!;$[".contains(first) || line.starts_with(b"//") {
+    if b"#!;$".contains(first) || line.starts_with(b"//") {
         // Except rules that hide parts of pages.
         return !line.starts_with(b"##") && !line.starts_with(b"#@#");
+    }
+    if let [b'[', second, ..] = line {
+        // The name of a format or section.
+        return second.is_ascii_alphabetic();
     }
     let mut words = words(line);
     let first = words.next().unwrap_or(b"");
@@ -146,7 +151,8 @@ fn rule(line: &[u8]) -> Rule<'_> {
     let mut words = words(line);
     let Some(first) = words.next() else { return Rule::Unknown };
     let second = words.next();
-    if is_address(first) {
+    // Addresses of interfaces have a name behind them.
+    if first == b"0" || is_address(first.split(|&byte| byte == b'%').next().unwrap_or(first)) {
         let names = second.into_iter().chain(words).take_while(|word| !word.starts_with(b"#"));
         let mut names = names.peekable();
         if names.peek().is_none() {
@@ -167,7 +173,8 @@ fn rule(line: &[u8]) -> Rule<'_> {
         (b"address" | b"nameserver" | b"domain-rules", Some(rest)) => return paths(rest, b'-'),
         (b"add" | b"/ip", _) => {
             let name = words.chain(second).find_map(|word| word.strip_prefix(b"name="));
-            return name.map_or(Rule::Unknown, |name| Rule::One(name, ALL));
+            let none = if first == b"add" { Rule::Unknown } else { Rule::Local };
+            return name.map_or(none, |name| Rule::One(name, ALL));
         }
         _ => {}
     }
@@ -193,11 +200,16 @@ fn rule(line: &[u8]) -> Rule<'_> {
     }
     // A record of a zone: a name, perhaps a time and a class, a type, and what it leads to.
     let mut rest = second.into_iter().chain(words);
-    let Some(second) = rest.next().filter(|word| !word.starts_with(b"#")) else {
+    let is_comment = |word: &&[u8]| b"#;".contains(&word[0]) || word.starts_with(b"//");
+    let Some(second) = rest.next().filter(|word| !is_comment(word)) else {
         return host(first.strip_suffix(b"^").unwrap_or(first));
     };
     let mut rest = [second].into_iter().chain(rest);
-    match rest.by_ref().take(3).find(|word| matches!(*word, b"CNAME" | b"A" | b"AAAA")) {
+    let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
+    let is_type = |word: &&[u8]| types.iter().any(|it| it.eq_ignore_ascii_case(word));
+    match rest.by_ref().take(3).find(is_type) {
+        // For addresses, and servers of names.
+        Some(_) if is_trigger(first) => Rule::Unknown,
         Some(_) => {
             let passes = rest.next().is_some_and(|to| to.starts_with(b"rpz-passthru"));
             Rule::One(first, if passes { excepted(ALL) } else { ALL })
@@ -264,9 +276,15 @@ fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     Some((&text[..place], &text[place + 1..]))
 }
 
+/// Whether a name of a response policy zone is for something else than requests for a name.
+fn is_trigger(name: &[u8]) -> bool {
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
+    last.starts_with(b"rpz-")
+}
+
 /// The words of a line, without quotes around them.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'"');
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte));
     words.filter(|word| !word.is_empty())
 }
 
@@ -293,7 +311,8 @@ ads.example 3 ¦ ads.example ¦ ADS.Example. ¦ .ads.example ¦ +.ads.example ¦
 ads.example 3 ¦ "ads.example", ¦ ||ads.example^$all ¦ ads.example^ ¦ 0.0.0.0 ads.example # why
 ads.example 3 ¦ 127.0.0.1    ads.example ¦ ::1 localhost ads.example ¦ address=/ads.example/0.0.0.0
 ads.example 3 ¦ server=/ads.example/ ¦ local=/ads.example/ ¦ address /ads.example/#
-ads.example 3 ¦ local-zone: "ads.example." static ¦ local-data: "ads.example A 0.0.0.0"
+ads.example 3 ¦ local-zone: "ads.example." static ¦ local-data: 'ads.example A 0.0.0.0'
+ads.example 3 ¦ :: ads.example ¦ 0 ads.example ¦ ads.example ; x ¦ ads.example. in cname .
 ads.example 3 ¦ ads.example. 300 IN CNAME . ¦ ads.example A 0.0.0.0 ¦ domain:ads.example:@ads
 ads.example 3 ¦ - DOMAIN-SUFFIX,ads.example,REJECT ¦ host-suffix, ads.example, reject
 ads.example 3 ¦ zone "ads.example" IN {type primary;}; ¦ add name=ads.example type=NXDOMAIN
@@ -301,7 +320,7 @@ ads.example 3 ¦ (^|\.)ads\.example$ ¦ https://ads.example/path?x ¦ http://u:w
 ads.example 3 ¦ ads.example:443 ¦ |https://ads.example^ ¦ ads.example # ads ¦ ||ads.example
 ads.example 2 ¦ *.ads.example ¦ ||*.ads.example^ ¦ *.ads.example CNAME .
 ads.example 1 ¦ full:ads.example ¦ DOMAIN,ads.example,REJECT ¦ =ads.example ¦ |ads.example^
-ads.example 1 ¦ ^ads\.example$
+ads.example 1 ¦ ^ads\.example$ ¦ address /-.ads.example/#
 ads.example 19 ¦ ||ads.example^$important
 ads.example 12 ¦ @@||ads.example^ ¦ @@ads.example ¦ server=/ads.example/# ¦ address /ads.example/-
 ads.example 12 ¦ local-zone: ads.example always_transparent ¦ ads.example CNAME rpz-passthru.
@@ -310,9 +329,11 @@ a.example,b.example 3 ¦ 0.0.0.0 a.example b.example ¦ address=/a.example/b.exa
 xn--bcher-kva.example 3 ¦ Bücher.example
 ab.example 3 ¦ Ａb。Example.
 Nothing ¦ # x ¦ ! x ¦ [Adblock Plus] ¦ ; x ¦ 127.0.0.1 localhost ¦ server: ¦ payload: ¦ }; ¦ 
+Nothing ¦ fe80::1%lo0 localhost ¦ /ip dns static ¦ [Rule]
 Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
 Unknown ¦ ##.banner ¦ /banner/* ¦ ||ads.example^$third-party ¦ ||ads.example/path ¦ a b ¦ a,b
 Unknown ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keyword:ads ¦ ^ads.example$
+Unknown ¦ 32.7.2.0.192.rpz-ip CNAME . ¦ ["ads.example"]
 Unknown ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - ¦ local-zone:
 "#;
 

@@ -306,6 +306,7 @@ impl Keys {
                     return Err(Unfit::NoRead);
                 }
                 let line = self.form.first_line(&record[1..]);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
                 text.extend_from_slice(words(line).next().unwrap_or(b""));
             }
         }

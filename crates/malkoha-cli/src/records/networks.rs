@@ -1,5 +1,6 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
+use std::iter::Peekable;
 use std::net::IpAddr;
 
 use super::domains::Line;
@@ -15,23 +16,41 @@ pub(crate) enum Range {
 /// whether they are excepted.
 pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     let line = line.trim_ascii();
-    if line.is_empty() || b"#;*:".contains(&line[0]) && !line.starts_with(b"::") {
-        return Line::Nothing;
+    match line {
+        [] | [b'#' | b';', ..] => return Line::Nothing,
+        // Tables and chains of iptables.
+        [b'*' | b':', letter, ..] if letter.is_ascii_alphabetic() => return Line::Nothing,
+        _ => {}
     }
     let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
     let mut found = false;
     for (number, part) in line.split(|&byte| byte == b';').enumerate() {
         let mut words = words(part).peekable();
-        let mut is_excepted = false;
+        let (mut is_excepted, mut before, mut most) = (false, None, usize::MAX);
         // Behind the first sign of an end there is a comment, unless it begins with a network.
-        while let Some(word) = words.peek().filter(|word| number == 0 && range(word).is_none()) {
-            is_excepted |= word.eq_ignore_ascii_case(b"allow") || *word == b"!";
-            words.next();
+        while let Some(word) = words.next_if(|word| number == 0 && range(word).is_none()) {
+            is_excepted |= word == b"!" || lets_pass(word);
+            if word == b"route" {
+                // A gateway follows.
+                most = 1;
+            }
+            before = Some(word);
         }
-        let ranges: Vec<Range> = ranges(&mut words).collect();
-        is_excepted |= words.any(|word| matches!(word, b"nomatch" | b"ACCEPT"));
+        let mut ranges: Vec<_> = ranges(&mut words).take(most).collect();
+        let has_columns = before.is_none() && words.peek().is_some();
+        if let [(first, false), (last, false)] = ranges[..]
+            && (before == Some(b"range") || has_columns && are_ends(first, last))
+        {
+            ranges = up_to(first, last).map(|range| (range, false)).into_iter().collect();
+        }
+        let mut last = None;
+        for word in words {
+            is_excepted |= matches!(word, b"nomatch" | b"ACCEPT" | b"RETURN");
+            last = Some(word);
+        }
+        is_excepted |= last.is_some_and(lets_pass);
         found |= !ranges.is_empty();
-        ranges.into_iter().for_each(|range| each(range, is_excepted));
+        ranges.into_iter().for_each(|(range, is_not)| each(range, is_excepted || is_not));
     }
     let first = words(line).next().unwrap_or(b"");
     match found {
@@ -41,29 +60,55 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     }
 }
 
-/// The ranges of words that follow each other, with masks and ends in words of their own.
+/// Whether a rule with this word lets requests pass.
+fn lets_pass(word: &[u8]) -> bool {
+    let words: [&[u8]; 5] = [b"allow", b"permit", b"pass", b"accept", b"return"];
+    words.iter().any(|it| word.eq_ignore_ascii_case(it))
+}
+
+/// Whether two addresses in columns of a table are more likely the ends of a range: of whole blocks
+/// of 256, or within one.
+fn are_ends(first: Range, last: Range) -> bool {
+    let (first, last) = match (first, last) {
+        (Range::V4(a, b), Range::V4(c, d)) if (a, c) == (b, d) => (a.into(), c.into()),
+        (Range::V6(a, b), Range::V6(c, d)) if (a, c) == (b, d) => (a, c),
+        _ => return false,
+    };
+    first < last && (first & 0xff == 0 && last & 0xff == 0xff || first >> 8 == last >> 8)
+}
+
+/// The ranges of words that follow each other, with masks and ends in words of their own, and
+/// whether `!` is before each.
 fn ranges<'a>(
-    words: &mut std::iter::Peekable<impl Iterator<Item = &'a [u8]>>,
-) -> impl Iterator<Item = Range> {
+    words: &mut Peekable<impl Iterator<Item = &'a [u8]>>,
+) -> impl Iterator<Item = (Range, bool)> {
     std::iter::from_fn(move || {
-        let mut it = range(words.peek()?)?;
+        let word = *words.peek()?;
+        let mut it = range(word)?;
         words.next();
-        if words.peek() == Some(&&b"-"[..]) {
-            words.next();
+        words.next_if(|word| matches!(*word, b"mask" | b"netmask"));
+        if words.next_if(|word| *word == b"-").is_some() {
             if let Some(last) = words.peek().and_then(|word| range(word)) {
                 words.next();
                 it = up_to(it, last)?;
             }
         } else if let (Range::V4(first, last), Some(word)) = (it, words.peek())
             && first == last
-            && let Some(bits) = v4(word).and_then(mask)
+            && let Some(bits) = v4(word).and_then(|word| mask(word, first))
         {
             words.next();
             it = network(IpAddr::V4(first.into()), bits)?;
         }
-        Some(it)
+        // What nftables says of an element of a set.
+        while let Some(word) = words.next_if(|word| SAID.contains(word)) {
+            words.next_if(|_| word != b"counter");
+        }
+        Some((it, word.starts_with(b"!")))
     })
 }
+
+/// Words of elements of sets; all but the first have a value behind them.
+const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
 
 /// What lies between blanks, commas, brackets of sets and quotes.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -76,8 +121,16 @@ fn range(word: &[u8]) -> Option<Range> {
     if let Some(address) = v4(word) {
         return Some(Range::V4(address, address));
     }
+    let word = word.strip_prefix(b"!").unwrap_or(word);
+    if let Some(at) = memchr::memmem::find(word, b"://") {
+        return range(word[at + 3..].split(|byte| b"/?#".contains(byte)).next()?);
+    }
     if let Some(at) = memchr::memchr(b'/', word) {
         let (address, bits) = (address(&word[..at])?, &word[at + 1..]);
+        let mask = |bits| match address {
+            IpAddr::V4(address) => mask(bits, address.into()),
+            IpAddr::V6(_) => None,
+        };
         let bits = number(bits).or_else(|| v4(bits).and_then(mask))?;
         return network(address, bits);
     }
@@ -138,8 +191,10 @@ fn network(address: IpAddr, bits: u32) -> Option<Range> {
     }
 }
 
-/// The bits of a network that has this mask.
-fn mask(mask: u32) -> Option<u32> {
+/// The bits of a network that has this mask behind its first address, or the opposite of a mask, as
+/// in access lists of routers. There, `0.0.0.0` is for one address.
+fn mask(mask: u32, first: u32) -> Option<u32> {
+    let mask = if mask.leading_ones() > 0 || first | mask == 0 { mask } else { !mask };
     let bits = mask.leading_ones();
     (u32::MAX.checked_shl(32 - bits).unwrap_or(0) == mask).then_some(bits)
 }
@@ -156,6 +211,8 @@ fn address(text: &[u8]) -> Option<IpAddr> {
     if !text.contains(&b':') {
         return v4(text).map(|address| IpAddr::V4(address.into()));
     }
+    // Without the interface.
+    let text = text.split(|&byte| byte == b'%').next()?;
     str::from_utf8(text).ok()?.parse().ok()
 }
 
@@ -224,15 +281,24 @@ mod tests {
 172.16.0.0-172.31.255.255 | add x 172.16.0.0/12 timeout 300 | add address=172.16.0.0/12 list=x
 172.16.0.0-172.31.255.255 | -A INPUT -s 172.16.0.0/12 -d 10.0.0.1 -j DROP | ::ffff:172.16.0.0/108
 172.16.0.0-172.31.255.255 | 172.16.0.0/12 ; SBL 10.0.0.1 | 172.20.1.2/12,US,somebody
-1.2.3.4-1.2.3.4 | 1.2.3.4:80 | ALL: 1.2.3.4
-2001:db8::1-2001:db8::1 | [2001:db8::1]:80 | 2001:db8::1
+172.16.0.0-172.31.255.255 | access-list 10 deny 172.16.0.0 0.15.255.255 | 172.16.0.0/0.15.255.255
+172.16.0.0-172.31.255.255 | route add 172.16.0.0 mask 255.240.0.0 10.0.0.1
+172.16.0.0-172.31.255.255 | range 172.16.0.0 172.31.255.255 | 172.16.0.0,172.31.255.255,US
+172.16.0.0-172.31.255.255 | \"172.16.0.0\",\"172.31.255.255\",\"2886729728\",\"x\"
+1.2.3.4-1.2.3.4 | 1.2.3.4:80 | ALL: 1.2.3.4 | http://1.2.3.4:80/x | deny ip 1.2.3.4 0.0.0.0 any
+1.2.3.8-1.2.3.15 | 1.2.3.8,1.2.3.15,US
+0.0.0.0-255.255.255.255 | 0.0.0.0/0 | 0.0.0.0 0.0.0.0
+2001:db8::1-2001:db8::1 | [2001:db8::1]:80 | 2001:db8::1 | 2001:db8::1%eth0
 2001:db8::-2001:db8::1 | 2001:db8::/127 | 2001:db8::-2001:db8::1
 10.1.0.0-10.1.255.255 | ALL: 10.1. | 10.1.*.*
 1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | deny from 1.2.3.4 5.6.7.8 | { 1.2.3.4, 5.6.7.8 }
-1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | 1.2.3.4; 5.6.7.8;
+1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | 1.2.3.4; 5.6.7.8; | 1.2.3.4 5.6.7.8 x
+1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | 1.2.3.4 timeout 1h counter packets 0 bytes 0, 5.6.7.8 expires 1s }
+1.2.3.4-1.2.3.4 !5.6.7.8-5.6.7.8 | acl x { 1.2.3.4; !5.6.7.8; }; | <x> { 1.2.3.4, !5.6.7.8 }
 !1.2.3.4-1.2.3.4 | allow 1.2.3.4; | add x 1.2.3.4 nomatch | -A I -s 1.2.3.4/32 -j ACCEPT
+!1.2.3.4-1.2.3.4 | pass in from 1.2.3.4 | !1.2.3.4 | sshd: 1.2.3.4 : ALLOW | -s 1.2.3.4 -j RETURN
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
-Unknown | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
+Unknown | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
 ";
 
     #[test]

@@ -129,17 +129,18 @@ impl Domains {
                 if above.is_listed() && !(reach & IMPORTANT != 0 && above.0 & IMPORTANT == 0) {
                     left = 0;
                 }
+                let above_is_listed = above.is_listed() && above.0 & IMPORTANT == 0;
                 above.0 &= !(ITSELF | BELOW);
                 for (bit, not) in [(ITSELF, NOT_ITSELF), (BELOW, NOT_BELOW)] {
                     if reach & IMPORTANT == 0 && (reach & not != 0 || above.is_excepted()) {
                         left &= !bit;
                     }
                 }
+                let excepts = reach & (NOT_ITSELF | NOT_BELOW);
                 if left != 0 {
-                    each(name, left)?;
-                } else if reach & (NOT_ITSELF | NOT_BELOW) != 0 && self.said_above(name).is_listed()
-                {
-                    each(name, reach & (NOT_ITSELF | NOT_BELOW))?;
+                    each(name, left | reach & IMPORTANT)?;
+                } else if excepts != 0 && above_is_listed {
+                    each(name, excepts)?;
                 }
             }
             Ok(())
