@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 pub(super) enum End {
     /// Behind this many bytes, with its terminator.
     Whole(usize),
-    /// It has not the form of a record. Its first line ends here and is a record alone.
+    /// Malformed: its first line, which ends here, counts as a record.
     Wrong(usize),
     /// Not within these bytes.
     Open,
@@ -47,7 +47,7 @@ impl Form {
         self.kind == Kind::Line
     }
 
-    /// At most this many records are in a text of some lines.
+    /// The most records that so many lines can be.
     pub(crate) fn most_records(self, lines: u64) -> u64 {
         if self.kind == Kind::Fastq { lines.div_ceil(4) } else { lines }
     }
@@ -107,8 +107,8 @@ impl Form {
         }
     }
 
-    /// The option and the name of the format that `bytes` seem to have, the beginning of a file
-    /// whose lines are taken for records.
+    /// The option and the name of the format that a file beginning with `bytes` seems to have,
+    /// although its lines are taken for records.
     pub(crate) fn seems(self, bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         if !self.is_line() {
             return None;

@@ -44,7 +44,7 @@ impl Inner {
             if !goes_on(done, all) {
                 break;
             }
-            // Not in room that the log may need.
+            // Leaves room that the log may need.
             let has_room = |bytes: u64| {
                 let most = file.least().max(bytes).max(MIN_FILE_BYTES);
                 self.writer().is_ok_and(|writer| !writer.is_nearly_full(most))

@@ -150,7 +150,7 @@ impl Snapshot {
         self.table.files().iter().zip(self.ends.iter().copied())
     }
 
-    /// Whether a record at this location, of this hash, was the present one of its key and had not
+    /// Whether a record at this location, of this hash, was the current one of its key and had not
     /// ended.
     pub(super) fn shows(&self, record: &Record<'_>, hash: u64, location: u64) -> bool {
         record.expires().is_none_or(|end| end > self.time) && self.index.has(hash, location)
@@ -165,7 +165,7 @@ impl Snapshot {
         self.index.prefetch(hash);
     }
 
-    /// Whether the record at this location was the present one of its key.
+    /// Whether the record at this location was the current one of its key.
     pub(super) fn is_present(&self, key: Key<'_>, location: u64) -> bool {
         self.index.has(key.hash(&self.hasher), location)
     }
@@ -190,7 +190,7 @@ impl Snapshot {
             if live {
                 return Some(Ok(Located { location, file, record }));
             }
-            // A page that is lost meanwhile shows another key.
+            // A page lost meanwhile reads as zeros, so the key may be wrong.
             file.check_read(location).err().map(Err)
         })
     }

@@ -48,7 +48,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         })
     }
 
-    /// The byte and the bit in it at which a bucket begins that an aim points to.
+    /// The byte, and the bit in it, where the bucket of an aim begins.
     #[inline(always)]
     fn position(&self, start: u64) -> (usize, u32) {
         if WHOLE_BYTES { (index(start), 0) } else { split(0, start) }

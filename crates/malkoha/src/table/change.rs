@@ -193,7 +193,7 @@ impl Fixed {
         })
     }
 
-    /// Removes a copy that is still counted, as [`put`](Self::put).
+    /// Removes a copy; the caller changes `len`, as with [`put`](Self::put).
     #[inline(always)]
     fn take(&mut self, hash: u64, value: u64) -> bool {
         let Self { kernel, bytes, spill, .. } = self;
@@ -276,7 +276,7 @@ impl Fixed {
     }
 }
 
-/// Offers a key of a set to its slots, or to the first of them alone: `None` if that was no use.
+/// Offers a key of a set to its slots, or to the first place alone: `None` if that refused it.
 ///
 /// # Safety
 ///

@@ -12,7 +12,7 @@ use crate::threads::side_by_side;
 pub trait Source {
     fn len(&self) -> usize;
     /// Calls `each(position of the first, hashes)` for successive parts of a range, whose positions
-    /// begin at 0. Parts of so many, if they are to be hashed.
+    /// begin at 0. Parts of `at_once`, if they are to be hashed.
     fn hashes(&self, range: Range<usize>, at_once: usize, each: impl FnMut(usize, &[u64]));
     /// The hash at a position.
     fn hash(&self, position: usize) -> Option<u64>;
@@ -138,7 +138,7 @@ fn insert_sorted<F: Fill>(
     refused
 }
 
-/// Adds one position of each hash for each time that it was refused.
+/// Finds the positions of refused hashes, one for each refusal.
 fn locate(
     source: &impl Source,
     range: Range<usize>,

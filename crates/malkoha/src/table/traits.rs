@@ -28,7 +28,7 @@ pub trait Sealed {}
 pub trait Lookup: Sealed {
     /// The best number of hashes to pass at a time, if there are many.
     const AT_ONCE: usize = CHUNK;
-    /// Whether the hash's fingerprint is in.
+    /// Whether the hash's fingerprint is in the table.
     fn contains(&self, hash: u64) -> bool;
     /// [`contains`](Self::contains) for each hash. Both slices have one length.
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]);
@@ -79,7 +79,7 @@ pub trait Stored: Lookup + Sized {
 
 /// What batches of hashes are inserted into.
 pub trait Fill: Sealed {
-    /// Hashes that it is best handed at a time, where they are not sorted.
+    /// The best size of a batch of hashes that are not sorted.
     const UNSORTED: usize = CHUNK;
     /// Makes room for a batch of this many hashes, if that saves rebuilds. `hash` returns some of
     /// them by number, or `None` if a number has no hash.

@@ -28,7 +28,7 @@ pub(crate) struct Records<P, E> {
     /// There is no more of this file.
     pub(crate) ends: bool,
     pub(crate) records: Vec<Record>,
-    /// By record; some more are memory to use again.
+    /// One for each record; others are memory to use again.
     prepared: Vec<P>,
     memory: Memory,
     text: String,
@@ -42,7 +42,7 @@ pub(crate) struct Records<P, E> {
     /// How the lines that stay are compressed, if they are written.
     pub(crate) encoding: Option<Encoding>,
     on_bad: Option<OnBad>,
-    /// Set where a file ends that is new.
+    /// Set at the end of a new file.
     pub(crate) note: Option<E>,
 }
 
@@ -213,7 +213,7 @@ impl<P: Hashes, E> Records<P, E> {
                 (Row::Drop, _) => continue,
                 (Row::Cut(kept), Content::Text(place)) => {
                     text.clear();
-                    // It was read before.
+                    // It was parsed before.
                     let _ = json::unquote(&line[place.clone()], text);
                     let left: String = kept.iter().map(|part| &text[part.clone()]).collect();
                     rest.extend_from_slice(&line[..place.start]);

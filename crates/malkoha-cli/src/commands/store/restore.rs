@@ -15,7 +15,7 @@ use rustix::io::Errno;
 /// restored.
 const PERMISSIONS: u32 = 0o777;
 
-/// A directory that is restored into. Names in it have only parts that are names themselves.
+/// A directory that is restored into. Names have no `.` or `..` parts.
 pub(super) struct Target {
     path: PathBuf,
     directory: File,
