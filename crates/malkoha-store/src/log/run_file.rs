@@ -11,7 +11,7 @@ use crate::storage::Storage;
 
 const EXTENSION: &str = ".run";
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'R', b'\r', b'\n', 0x1a, b'\n'];
-const VERSION: u16 = 2;
+const VERSION: u16 = 1;
 const HEAD: usize = 64;
 /// Bytes of a table in the list of tables.
 const ENTRY: usize = 12;
