@@ -52,7 +52,8 @@ pub(crate) fn agree<T: Candidates, K: Key + Clone + Debug>(
         assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), map.count(key));
         assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
         assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
-        assert_eq!(map.contains(key), !candidates.is_empty());
+        // In a small table that grows, `contains` also finds fingerprints of other places.
+        assert!(map.contains(key) || candidates.is_empty());
         for value in inserted {
             let copies = inserted.iter().filter(|other| *other == value).count() as u64;
             assert!(map.count_value(key, *value) >= copies);
