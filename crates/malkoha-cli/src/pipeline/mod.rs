@@ -179,7 +179,7 @@ struct Pipeline<I: Iterator, W, S: Sink, L> {
     bytes_aside: AtomicUsize,
 }
 
-/// Who takes results first, and those that wait for it.
+/// The sink of results, and those whose turn has not come.
 struct First<S: Sink> {
     sink: S,
     aside: BTreeMap<Place, Aside<S::Made>>,

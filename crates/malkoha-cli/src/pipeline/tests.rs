@@ -60,7 +60,7 @@ fn sources_pass_in_order() {
             if fails_at.is_none_or(|at| source <= at) {
                 expected.extend(&numbers);
             }
-            // A later error is not the one that is told.
+            // Only the first error is reported.
             let fails = fails_at.is_some_and(|at| source >= at);
             sources.push(Numbers(numbers.into_iter().rev().collect(), fails));
         }

@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex};
 /// The place of a block: the number of its source, and its number there.
 pub(super) type Place = (usize, u64);
 
-/// What was read.
+/// The outcome of a read.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Read {
     Block,

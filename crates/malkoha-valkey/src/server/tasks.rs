@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! command --perform--> a first piece --block--> timer: another piece, ... --> reply, unblock
-//!                                      in_background: a thread works, the timer looks whether it is done
+//!                                      in_background: a thread works, the timer polls
 //! ```
 //!
 //! In transactions and scripts, and when the command comes from the primary or a file, all is done

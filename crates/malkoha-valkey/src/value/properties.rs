@@ -59,7 +59,7 @@ impl Properties {
         }
     }
 
-    /// These for a filter that is added to RedisBloom's part; `None` if that is full and must not grow.
+    /// These for a filter added to RedisBloom's part; `None` if that is full and must not grow.
     pub(crate) fn added_to(self, older: &Chain) -> Option<Self> {
         let shape = older.shape();
         let least = 2 * u64::from(shape.bucket_size);

@@ -9,8 +9,8 @@ use super::redisbloom::{Chain, ENCODING_VERSION as REDISBLOOM_VERSION};
 use super::small::Small;
 use super::stream::{Damaged, Sink, Source};
 
-/// Where RedisBloom's part comes first, the filter's own chunks are numbered from here on: beyond all
-/// positions of that part, and still exact in clients that use floating-point numbers.
+/// Where RedisBloom's part comes first, the filter's own chunks are numbered from here on: beyond
+/// all positions of that part, and still exact in clients that use floating-point numbers.
 pub(crate) const OWN_CHUNKS: u64 = 1 << 50;
 
 /// The version of the data in RDB files.

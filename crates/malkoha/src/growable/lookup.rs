@@ -29,7 +29,7 @@ impl Growing {
 
     /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
     /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. It
-    /// cannot panic, so loops of it are vectorised in builds for gather instructions.
+    /// cannot panic, so loops of it are vectorised in builds with gather instructions.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = KeyBits::of(hash);

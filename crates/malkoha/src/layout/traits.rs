@@ -102,8 +102,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 
 /// One way to lay out a table of fixed size.
 pub(crate) trait TableLayout: Room {
-    /// The load, in fifths of the slots and with spilled keys, from which an insert into a set takes
-    /// the emptier place: of a single key, and of a batch, whose lines were requested before.
+    /// The load, in fifths of the slots and with spilled keys, from which an insert into a set
+    /// takes the emptier place: of a single key, and of a batch, whose lines were requested before.
     const CROWDED: [u64; 2] = [NEVER; 2];
 
     fn addressing(&self) -> &Addressing;

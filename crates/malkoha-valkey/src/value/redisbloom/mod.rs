@@ -1,7 +1,7 @@
 //! A cuckoo filter as RedisBloom lays it out: a chain of tables of one-byte fingerprints.
 //! docs/REDISBLOOM.md has the format.
 //!
-//! Items are looked for in it and deleted from it. New ones go into a filter of ours, in the same value.
+//! Items are looked for in it and deleted from it. New ones go into our filter in the same value.
 
 mod murmur;
 mod transfer;

@@ -18,8 +18,8 @@ use super::stats;
 use super::table::Table;
 use crate::ledger::measure;
 
-/// Bytes of items: with the other fields, the size of an allocation. Enough for 50 items of a default
-/// filter.
+/// Bytes of items: with the other fields, the size of an allocation. Enough for 50 items of a
+/// default filter.
 const ITEM_BYTES: usize = 163;
 /// Fewer items were deleted than this.
 pub(super) const DELETED_END: u64 = 1 << 24;
