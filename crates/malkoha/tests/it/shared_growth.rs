@@ -1,5 +1,5 @@
-//! Growing filters that threads share: no number and no choice of keys makes them refuse or lose one,
-//! and they are what a growing filter of one owner is, with its rate.
+//! Growing filters that threads share: no number and no choice of keys makes them refuse or lose
+//! one. They equal a growing filter with one owner, and keep its rate.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
