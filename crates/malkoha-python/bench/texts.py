@@ -3,10 +3,10 @@
 Needs a release build with --features parquet, and duckdb, polars, pyarrow, rensa, datasketch, gaoya, dolma,
 text-dedup and "datatrove[processing,io]". A job whose program is not there is left out. Makes 200,000 documents
 of 60 to 300 words in 8 files, a fifth of them earlier ones with up to a tenth of the words changed, as JSON
-lines, gzip and Parquet; --real FOLDER has files of JSON lines with a field "text" instead. Each run is a process
-with 2 threads, from files to files, or to marks. Sides take turns. Prints medians of --runs in Markdown:
-seconds, processor seconds, the peak memory of the largest process, and what stays. Only malkoha's files are
-synchronised to the device.
+lines, gzip and Parquet; --real takes texts of this machine instead: Debian's descriptions of packages, copyright
+files, or the sources of crates. Each run is a process with 2 threads, from files to files, or to marks. Sides take
+turns. Prints medians of --runs in Markdown: seconds, processor seconds, the peak memory of the largest process, and
+what stays. Only malkoha's files are synchronised to the device.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import os
 import pathlib
 import platform
 import random
+import re
 import shutil
 import statistics
 import string
@@ -51,9 +52,26 @@ def make(folder, count):
     write(folder, [documents[part * count // 8 : (part + 1) * count // 8] for part in range(8)])
 
 
-def take(real, folder):
-    """The same files, of the texts in other ones."""
-    texts = [json.loads(line)["text"] for path in sorted(real.iterdir()) for line in open(path)]
+def descriptions():
+    packages = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
+    found = re.finditer(r"^Description(?:-en)?: (.*(?:\n .*)*)", packages, re.M)
+    return [match[1].replace("\n ", "\n") for match in found]
+
+
+def below(folder, pattern):
+    texts = (path.read_bytes().decode(errors="replace") for path in sorted(folder.glob(pattern)) if path.is_file())
+    return list(texts)
+
+
+REAL = {
+    "debian": descriptions,
+    "copyright": lambda: below(pathlib.Path("/usr/share/doc"), "*/copyright"),
+    "crates": lambda: below(pathlib.Path.home() / ".cargo/registry/src", "*/*/**/*.rs"),
+}
+
+
+def take(texts, folder):
+    """The same files, of other texts."""
     documents = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
     share = -(-len(documents) // 8)
     write(folder, [documents[first : first + share] for first in range(0, len(documents), share)])
@@ -269,7 +287,7 @@ def main():
     parser.add_argument("jobs", nargs="*", choices=[*JOBS, []])
     parser.add_argument("--malkoha", type=pathlib.Path, help="the command")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/malkoha-texts"))
-    parser.add_argument("--real", type=pathlib.Path, help="a folder of JSON lines")
+    parser.add_argument("--real", choices=REAL, help="real texts")
     parser.add_argument("--documents", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default="", help="names of other programs, with commas between them")
@@ -279,7 +297,7 @@ def main():
         job, name = arguments.do.split("/")
         return JOBS[job][2][name]()
     if not arguments.folder.exists():
-        take(arguments.real, arguments.folder) if arguments.real else make(arguments.folder, arguments.documents)
+        take(REAL[arguments.real](), arguments.folder) if arguments.real else make(arguments.folder, arguments.documents)
     malkoha, program = arguments.malkoha.resolve(), pathlib.Path(__file__).resolve()
     os.chdir(arguments.folder)
     cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("model name")), ": unknown")
