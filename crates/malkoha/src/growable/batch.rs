@@ -3,8 +3,9 @@
 
 use super::bucket_word::BucketWord;
 use super::codec::Codec;
-use super::directory::{EntryWord, Home};
+use super::directory::EntryWord;
 use super::pool::Address;
+use super::record::Home;
 use super::segment::bucket_bits;
 use super::shape::LANES;
 use super::sole::Buckets;
@@ -18,7 +19,7 @@ use crate::table::traits::Sole;
 impl Growing {
     /// Whether the table is mostly in cache. A partition of a shared table never counts as such,
     /// because batches read the other partitions in between.
-    fn is_near(&self) -> bool {
+    pub(super) fn is_near(&self) -> bool {
         self.directory.within() == Home::ROOT && self.segments.used() <= IN_CACHE_BYTES as u64
     }
 }

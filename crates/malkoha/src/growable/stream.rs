@@ -1,4 +1,5 @@
-//! Inserts of many keys in their order, whose cache misses overlap.
+//! Inserts of many keys in their order. In a table that is larger than the caches, their misses
+//! overlap.
 //!
 //! A key's buckets are requested long before it is inserted. Later, when they have come and turn
 //! out to be full, the buckets are requested to which their occupants can move.
@@ -20,6 +21,16 @@ impl Growing {
         value: impl Fn(usize) -> u64,
         mut each: impl FnMut(&mut Self, usize, u64, bool),
     ) {
+        let mut insert = |table: &mut Self, number: usize, target: &Target| {
+            let inserted = table.insert_new(target, value(number));
+            table.len += u64::from(inserted);
+            each(table, number, hashes[number], inserted);
+        };
+        if self.is_near() {
+            return (0..hashes.len()).for_each(|number| {
+                insert(self, number, &self.target(hashes[number]));
+            });
+        }
         let Some(&first) = hashes.first() else { return };
         // All requests of a short batch come before its first insert.
         let ahead = hashes.len().min(AHEAD);
@@ -30,13 +41,10 @@ impl Growing {
         for turn in 0..hashes.len() + ahead {
             if let Some(number) = turn.checked_sub(ahead) {
                 let (mut target, version) = ring[number % AHEAD];
-                let hash = hashes[number];
                 if version != self.version {
-                    target = self.target(hash);
+                    target = self.target(hashes[number]);
                 }
-                let inserted = self.insert_new(&target, value(number));
-                self.len += u64::from(inserted);
-                each(self, number, hash, inserted);
+                insert(self, number, &target);
             }
             if let Some(&hash) = hashes.get(turn) {
                 let target = self.target(hash);
