@@ -1,60 +1,13 @@
 //! A segment as the search for room sees it.
 
 use super::bucket_word::BucketWord;
-use super::grid::{Grid, Mix};
+use super::grid::Grid;
 use super::segment::{Position, Segment, Slot, segment_bytes};
-use super::shape::{LANES, MIX_BITS};
+use super::shape::LANES;
 use crate::addressing::Probe;
-use crate::arch::{prefetch, vectorized};
+use crate::arch::prefetch;
 use crate::layout::bits::load_at;
 use crate::layout::{self, Room, Search};
-
-/// The occupants of two full buckets, and the bucket that each can move to.
-#[derive(Default)]
-struct Exits {
-    fingerprints: [u64; 2 * LANES as usize],
-    /// Their places there.
-    places: [u64; 2 * LANES as usize],
-    buckets: [u64; 2 * LANES as usize],
-    /// A bit for each of these that has room.
-    free: u32,
-}
-
-vectorized! {
-    /// # Safety
-    ///
-    /// `bytes` are as long as the segment, whose grid is grouped.
-    unsafe fn find_exits<W: BucketWord>(
-        segment: &Segment<'_, W>,
-        bytes: &[u8],
-        buckets: [u64; 2],
-        exits: &mut Exits,
-    ) {
-        let (grid, codec) = (segment.form.grid, segment.codec);
-        let mut stretches = [0; 2 * LANES as usize];
-        for (i, bucket) in buckets.into_iter().enumerate() {
-            let halves = segment.load(bytes, bucket).halves(codec.width);
-            for lane in 0..4 {
-                let word = halves[lane / 2] >> [0, codec.width][lane % 2];
-                exits.fingerprints[4 * i + lane] = word & (u64::MAX >> (u64::BITS - codec.width));
-                stretches[4 * i + lane] = grid.stretch_in_group(bucket);
-            }
-        }
-        for (i, stretch) in stretches.into_iter().enumerate() {
-            let mix = Mix::computed(exits.fingerprints[i] >> (codec.width - MIX_BITS));
-            let place = mix.alternate(Grid::place_in_group(stretch, mix));
-            exits.places[i] = place;
-            exits.buckets[i] = grid.bucket_in_group(place, mix);
-        }
-        let mut free = 0;
-        for (i, &bucket) in exits.buckets.iter().enumerate() {
-            // SAFETY: `place` is below `PLACES`, for which the grid returns one of its buckets, and
-            // `bytes` have all of them.
-            free |= u32::from(unsafe { segment.has_room(bytes, 0, bucket) }) << i;
-        }
-        exits.free = free;
-    }
-}
 
 impl<W: BucketWord> Segment<'_, W> {
     /// Puts a slot into one of its full buckets, if one occupant can make room by a move into its
@@ -68,28 +21,30 @@ impl<W: BucketWord> Segment<'_, W> {
         buckets: [u64; 2],
         (fingerprint, value): (u64, u64),
     ) -> bool {
-        if !self.form.grid.is_grouped() {
+        let (grid, width) = (self.form.grid, self.codec.width);
+        if !grid.is_grouped() {
             return false;
         }
-        assert!(bytes.len() >= segment_bytes(self.codec.width, self.form));
-        let mut exits = Exits::default();
-        // SAFETY: as asserted, `bytes` have all buckets of the grid, which is grouped.
-        unsafe { find_exits(self, bytes, buckets, &mut exits) };
-        if exits.free == 0 {
-            return false;
+        for (bucket, place) in buckets.into_iter().zip(places) {
+            let halves = self.load(bytes, bucket).halves(width);
+            let stretch = grid.stretch_in_group(bucket);
+            for lane in 0..LANES {
+                let half = halves[(lane / 2) as usize] >> (lane % 2 * width);
+                let moved = half & (u64::MAX >> (u64::BITS - width));
+                let mix = self.mix(moved);
+                let other = mix.alternate(Grid::place_in_group(stretch, mix));
+                let to = grid.bucket_in_group(other, mix);
+                if self.fingerprint(bytes, Position { bucket: to, lane: LANES - 1 }) == 0 {
+                    let at = Position { bucket, lane };
+                    let moved =
+                        Slot { fingerprint: moved, place: other, value: self.value(bytes, at) };
+                    self.push(bytes, to, moved);
+                    self.set(bytes, at, Slot { fingerprint, place, value });
+                    return true;
+                }
+            }
         }
-        let (first, number) = (exits.free.trailing_zeros(), exits.free.trailing_zeros() as usize);
-        let at = Position { bucket: buckets[number / 4], lane: first % LANES };
-        let to = exits.buckets[number];
-        let free = Position { bucket: to, lane: self.codec.len(self.load(bytes, to)) };
-        let moved = Slot {
-            fingerprint: exits.fingerprints[number],
-            place: exits.places[number],
-            value: self.value(bytes, at),
-        };
-        self.set(bytes, free, moved);
-        self.set(bytes, at, Slot { fingerprint, place: places[number / 4], value });
-        true
+        false
     }
 
     /// Requests the lines that [`displace`](Self::displace) will look at, if both buckets are full.
