@@ -2,7 +2,7 @@
 
 use super::bucket_word::Pair;
 use super::codec::Codec;
-use super::directory::Form;
+use super::segment::Form;
 use super::shape::{LANES, Shape};
 
 /// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it

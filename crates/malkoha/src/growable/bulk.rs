@@ -4,11 +4,11 @@
 use std::ops::Range;
 
 use super::any_codec::with_codec;
-use super::directory::Home;
 use super::fill::Filling;
+use super::grid::MIX_BITS;
+use super::record::{Home, Record};
 use super::segment::Segment;
-use super::shape::MIX_BITS;
-use super::table::{Growing, Record};
+use super::table::Growing;
 use crate::addressing::MIX;
 use crate::layout::Search;
 use crate::table::Rounds;

@@ -2,8 +2,9 @@
 
 use super::any_codec::with_codec;
 use super::matches::Match;
+use super::record::Record;
 use super::segment::Segment;
-use super::table::{Growing, Record, kicks};
+use super::table::{Growing, kicks};
 use super::target::Target;
 use crate::spill::MAX_COPIES;
 

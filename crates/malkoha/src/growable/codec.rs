@@ -7,7 +7,8 @@
 use core::marker::PhantomData;
 
 use super::bucket_word::{BucketWord, LaneWords, Pair};
-use super::shape::{LANES, MIX_BITS};
+use super::grid::MIX_BITS;
+use super::shape::LANES;
 use crate::layout::bucket_pair::BucketPair;
 
 /// The constants of the words.

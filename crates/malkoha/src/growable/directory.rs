@@ -6,8 +6,10 @@ use std::ops::Range;
 use super::any_codec::AnyCodec;
 use super::grid::Grid;
 use super::pool::{Address, Pool};
-use super::shape::{MAX_DEPTH, Shape};
-use super::table::Record;
+use super::record::{Home, Record};
+use super::segment::Form;
+use super::shape::Shape;
+use super::widths::MAX_DEPTH;
 use crate::arch::nearest;
 
 /// The most segments: enough for 10^12 keys.
@@ -33,21 +35,6 @@ pub(super) struct Entry {
 /// | 38 | 26 | the segment's number |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EntryWord(u64);
-
-/// How a segment is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
-    pub(crate) grid: Grid,
-    /// Bits of a slot's value.
-    pub(crate) value_bits: u32,
-}
-
-/// Where a segment hangs in the tree: at `path`, the first `depth` bits of its keys' paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Home {
-    pub(crate) depth: u32,
-    pub(crate) path: u64,
-}
 
 /// Entries of a directory that few segments may have: 1 MiB.
 const MOST_ENTRIES: u64 = 1 << 16;
@@ -146,26 +133,6 @@ impl EntryWord {
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let field = ((self.0 >> from) & ((1 << bits) - 1)) as u32;
         field
-    }
-}
-
-impl Home {
-    /// The whole of a table.
-    pub(crate) const ROOT: Self = Self { depth: 0, path: 0 };
-
-    /// The half of this home that the next bit of the string leads to.
-    pub(super) fn child(self, bit: u64) -> Self {
-        Self { depth: self.depth + 1, path: self.path << 1 | bit }
-    }
-
-    /// Whether a home is this one, or below it.
-    pub(super) fn has(self, other: Self) -> bool {
-        other.depth >= self.depth && other.path >> (other.depth - self.depth) == self.path
-    }
-
-    /// The home that this one is a half of.
-    pub(super) fn parent(self) -> Self {
-        Self { depth: self.depth - 1, path: self.path >> 1 }
     }
 }
 

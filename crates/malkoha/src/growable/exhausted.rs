@@ -4,8 +4,9 @@
 //! bits left, and a map cannot put a key into both halves. So segments stop to split at some size,
 //! unless the program inserts the oldest keys again.
 
-use super::shape::{MAX_DEPTH, MIX_BITS};
+use super::grid::MIX_BITS;
 use super::table::{Growing, narrow};
+use super::widths::MAX_DEPTH;
 
 impl Growing {
     /// How often its deepest segment can be split before a key has no bit left for it.

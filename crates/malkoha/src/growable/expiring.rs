@@ -1,12 +1,12 @@
 //! A growing table whose values are ages. A block is a segment: one that is to be changed is swept
 //! first, and made smaller if few keys are left in it.
 
-use super::directory::Home;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
+use super::record::{Home, Record};
 use super::segment::Position;
 use super::shape::{LANES, ROOM};
 use super::shrink::LEAST;
-use super::table::{Growing, Record, narrow};
+use super::table::{Growing, narrow};
 use crate::error::{InsertError, UnionError};
 use crate::expiry::{Ages, Times};
 use crate::layout::Copies;

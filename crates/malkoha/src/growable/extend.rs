@@ -1,11 +1,11 @@
 //! Segments that grow by a few buckets, which take keys from their own groups alone.
 
-use super::directory::Form;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS};
 use super::rebuild::{Misfit, filling, place_others};
+use super::record::Record;
 use super::regroup::{Only, regroup};
-use super::segment::Segment;
-use super::table::{Growing, Record, narrow};
+use super::segment::{Form, Segment};
+use super::table::{Growing, narrow};
 
 /// A segment of n buckets grows by n / `FIRST_STEP` until the filter holds its capacity, when only
 /// a segment with more than its share of the keys is full.

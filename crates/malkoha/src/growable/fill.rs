@@ -3,7 +3,7 @@
 
 use super::bucket_word::BucketWord;
 use super::codec::Codec;
-use super::directory::Home;
+use super::record::Home;
 use super::segment::{Position, Segment, Slot, segment_bytes};
 use super::shape::LANES;
 use super::strings::KeyBits;
@@ -207,8 +207,8 @@ impl<'a, W: BucketWord> Filling<'a, W> {
 mod tests {
     use super::*;
     use crate::growable::bucket_word::Pair;
-    use crate::growable::directory::Form;
     use crate::growable::grid::Grid;
+    use crate::growable::segment::Form;
     use proptest::prelude::*;
 
     /// The same, key by key.

@@ -1,10 +1,10 @@
 //! The bits of a hash that a table of one segment keeps, so that few keys can wait elsewhere until
 //! they are worth a table.
 
-use super::grid::PLACE_BITS;
-use super::shape::{MAX_BITS, MIX_BITS};
+use super::grid::{MIX_BITS, PLACE_BITS};
 use super::strings::KeyBits;
 use super::table::Growing;
+use super::widths::MAX_BITS;
 use crate::addressing::{LOW_32, MIX};
 
 /// The bits of a hash that a growing filter keeps before its first split: the lower of its two

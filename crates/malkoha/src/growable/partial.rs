@@ -1,10 +1,10 @@
 //! The parts of its keys that a table knows, slot by slot: enough to find them in another table.
 
-use super::directory::Home;
-use super::grid::Mix;
+use super::grid::{MIX_BITS, Mix};
 use super::matches::{Match, Matches, Slots};
+use super::record::Home;
 use super::segment::Slot;
-use super::shape::{MIX_BITS, Shape};
+use super::shape::Shape;
 use super::strings::stored;
 use super::table::Growing;
 use super::target::Target;

@@ -4,11 +4,11 @@
 
 use std::array;
 
-use super::directory::Home;
 use super::pool::Pool;
+use super::record::{Home, Record};
 use super::shape::Shape;
 use super::strings::KeyBits;
-use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, Record, narrow};
+use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, narrow};
 use super::union::share;
 use super::validate::count_slots;
 use crate::spill::SpillKey;

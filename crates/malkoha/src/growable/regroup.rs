@@ -13,9 +13,9 @@ use std::ops::Range;
 use super::any_codec::AnyCodec;
 use super::bucket_word::{BucketWord, Pair};
 use super::codec::{Codec, refitted};
-use super::grid::{GROUPS, Grid, Mix};
+use super::grid::{GROUPS, Grid, MIX_BITS, Mix};
 use super::segment::{Position, Segment, Slot};
-use super::shape::{LANES, MIX_BITS};
+use super::shape::LANES;
 use crate::arch::vectorized;
 
 /// Buckets of a group, at most.

@@ -1,12 +1,14 @@
 //! Reserves room for a known number of keys: segments are split and widened while they hold little
 //! that must be moved.
 
-use super::directory::Form;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::partitions::PARTITION_BITS;
 use super::rebuild::Misfit;
-use super::shape::{MAX_DEPTH, ROOM};
-use super::table::{Growing, Record, narrow};
+use super::record::Record;
+use super::segment::Form;
+use super::shape::ROOM;
+use super::table::{Growing, narrow};
+use super::widths::MAX_DEPTH;
 use crate::table::memory;
 
 /// More keys than any memory holds.

@@ -5,9 +5,8 @@
 
 use super::bucket_word::BucketWord;
 use super::codec::Codec;
-use super::directory::Form;
-use super::grid::Mix;
-use super::shape::{LANES, MIX_BITS};
+use super::grid::{Grid, MIX_BITS, Mix};
+use super::shape::LANES;
 use crate::layout::bits::{fill, read, write};
 
 /// How to read a segment's bytes.
@@ -16,6 +15,14 @@ pub(super) struct Segment<'a, W> {
     pub(super) codec: &'a Codec<W>,
     pub(super) form: Form,
     pub(super) bucket_bits: u64,
+}
+
+/// How a segment is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) grid: Grid,
+    /// Bits of a slot's value.
+    pub(crate) value_bits: u32,
 }
 
 /// The content of a slot. A fingerprint of 0 means that the slot is empty.

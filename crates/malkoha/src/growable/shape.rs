@@ -10,8 +10,8 @@
 //! its first g bits, and its slots store the bits that follow. So a table with more roots is one
 //! that was split more often before any key came, and all tables agree on all places.
 
-use super::grid::{MAX_BUCKETS, PLACES};
-use super::widths::{WORTHWHILE, Widths};
+use super::grid::{MAX_BUCKETS, MIX_BITS, PLACES};
+use super::widths::{MAX_BITS, MAX_DEPTH, WORTHWHILE, Widths};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
 use crate::params::float;
@@ -42,12 +42,6 @@ pub(super) const ROOM: u64 = 120;
 const SPARE_SLOTS: u64 = 8;
 /// The greatest growth that can be asked for.
 const MAX_GROWTH: f64 = 1e9;
-/// Four slots of one bit more fit 128 bits at any half byte.
-pub(crate) const MAX_BITS: u32 = 30;
-/// Bits of a string that choose the alternate place. With six, buckets of four fill as far, but the
-/// last tenth of the inserts takes half as many instructions again: there are fewer chains of
-/// moves.
-pub(crate) const MIX_BITS: u32 = 8;
 /// Bits of a path that a set's fingerprint has when it arrives, at least and enough. Fingerprints
 /// without any go into both halves of a split: with 6, that is one slot in sixteen after 10 splits,
 /// and one in five after 20.
@@ -63,9 +57,6 @@ const SPARE_BITS: u32 = 2;
 /// Bits of a path that a map's fingerprint has if no growth was asked for: enough for 10^9 keys, or
 /// 65,536 times what it was built for. Later keys of segments that cannot be split are stashed.
 const MAP_PATH_BITS: u32 = 16;
-/// The greatest depth.
-pub(crate) const MAX_DEPTH: u32 = 31;
-
 /// The constants of one filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {

@@ -7,12 +7,12 @@
 use std::mem;
 
 use super::any_codec::AnyCodec;
-use super::directory::{Form, Home};
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Child, Misfit, pour};
-use super::segment::Segment;
+use super::record::{Home, Record};
+use super::segment::{Form, Segment};
 use super::shape::ROOM;
-use super::table::{GrowParts, Growing, NOTHING_KNOWN, Record, narrow};
+use super::table::{GrowParts, Growing, NOTHING_KNOWN, narrow};
 use super::validate::count_slots;
 use crate::spill::SpillKey;
 

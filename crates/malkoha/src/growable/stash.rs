@@ -6,8 +6,8 @@
 //! know. Lookups read the list only in segments whose entry says that they have any, and all
 //! segments try to find slots for theirs when they are rebuilt.
 
+use super::grid::MIX_BITS;
 use super::matches::Matches;
-use super::shape::MIX_BITS;
 use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::spill::SpillKey;

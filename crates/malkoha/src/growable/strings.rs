@@ -1,8 +1,7 @@
 //! The parts of a hash: two places, and a string of bits of which a slot stores the first that its
 //! segment does not imply.
 
-use super::grid::{Mix, PLACE_BITS};
-use super::shape::MIX_BITS;
+use super::grid::{MIX_BITS, Mix, PLACE_BITS};
 use crate::addressing::{LOW_32, MIX};
 
 /// The parts of a hash.

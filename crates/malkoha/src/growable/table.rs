@@ -2,11 +2,13 @@
 
 use super::any_codec::{AnyCodec, CodecCounts};
 use super::bucket_word::Pair;
-use super::directory::{Directory, Entry, Form, Home};
+use super::directory::{Directory, Entry};
 use super::grid::{Grid, PLACES};
 use super::pool::Pool;
-use super::segment::{Segment, segment_bytes};
-use super::shape::{MAX_BITS, MAX_DEPTH, Shape};
+use super::record::{Home, Record};
+use super::segment::{Form, Segment, segment_bytes};
+use super::shape::Shape;
+use super::widths::{MAX_BITS, MAX_DEPTH};
 use crate::error::BuildError;
 use crate::layout::Search;
 use crate::params::float;
@@ -26,45 +28,6 @@ pub(super) fn kicks(failures: u32) -> u32 {
     match failures {
         0..=FAILURES => MAX_KICKS,
         _ => (MAX_KICKS * FAILURES / failures).max(LEAST_KICKS),
-    }
-}
-
-/// The record of a segment, apart from its bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
-    pub(crate) home: Home,
-    pub(crate) form: Form,
-    /// Occupied slots.
-    pub(crate) len: u32,
-    /// Spilled keys without a slot, at most: not 0 if there is one.
-    pub(crate) stashed: u32,
-    /// Keys that it must have before it is split: more than it has where the last try showed that a
-    /// split would free hardly a slot.
-    pub(crate) splits_at: u32,
-    /// Searches for room that failed since it was built.
-    pub(super) failures: u32,
-}
-
-impl Record {
-    /// Of a segment with so many occupied slots, and no stash.
-    pub(crate) fn new(home: Home, form: Form, len: u32) -> Self {
-        Self { home, form, len, stashed: 0, splits_at: 0, failures: 0 }
-    }
-
-    /// How its buckets are compared.
-    #[inline]
-    pub(super) fn any_codec(&self, shape: &Shape) -> &'static AnyCodec {
-        AnyCodec::new(shape, self.home.depth, self.form)
-    }
-
-    /// How to read its bytes, where that need not be as fast as can be.
-    pub(super) fn segment(&self, shape: &Shape) -> Segment<'static, Pair> {
-        Segment::new(self.any_codec(shape).wide(), self.form)
-    }
-
-    /// Whether both say the same of the bytes.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        (self.home, self.form, self.len) == (other.home, other.form, other.len)
     }
 }
 

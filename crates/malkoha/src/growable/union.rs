@@ -10,9 +10,10 @@
 //! match.
 
 use super::change::{Likeness, MAX_REBUILDS};
+use super::grid::MIX_BITS;
 use super::matches::Match;
 use super::partial::Partial;
-use super::shape::{MIX_BITS, Shape};
+use super::shape::Shape;
 use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::error::UnionError;

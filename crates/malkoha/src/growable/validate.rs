@@ -3,8 +3,10 @@
 //! No operation panics or reads outside a segment, whatever slots hold. But a table with slots that
 //! lookups pass over, or with copies that fit no slot, could become unreadable after a change.
 
-use super::shape::{MIX_BITS, Shape};
-use super::table::{Growing, Known, Record, known_bits};
+use super::grid::MIX_BITS;
+use super::record::Record;
+use super::shape::Shape;
+use super::table::{Growing, Known, known_bits};
 use crate::spill::SpillKey;
 
 /// Occupied slots of a segment, of which `known` then counts how much each knows of its key's

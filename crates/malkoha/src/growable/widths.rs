@@ -6,8 +6,12 @@
 //! depths that most filters reach share most of the rate among them, with one width, and the few
 //! filters that grow further pay for the rest: there, widths rise slowly.
 
-use super::shape::{MAX_BITS, MAX_DEPTH, MIX_BITS};
+use super::grid::MIX_BITS;
 
+/// Four slots of one bit more fit 128 bits at any half byte.
+pub(crate) const MAX_BITS: u32 = 30;
+/// The greatest depth.
+pub(crate) const MAX_DEPTH: u32 = 31;
 /// The splits after which a set's fingerprints begin to get longer: the largest of these that keeps
 /// to the rate. If even the fewest do not, all fingerprints have a bit more.
 const TURNS: (u32, u32) = (8, 14);

@@ -1,0 +1,72 @@
+//! What a table knows of a segment, apart from its bytes.
+
+use super::any_codec::AnyCodec;
+use super::bucket_word::Pair;
+use super::segment::{Form, Segment};
+use super::shape::Shape;
+
+/// Where a segment hangs in the tree: at `path`, the first `depth` bits of its keys' paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) depth: u32,
+    pub(crate) path: u64,
+}
+
+/// The record of a segment, apart from its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) home: Home,
+    pub(crate) form: Form,
+    /// Occupied slots.
+    pub(crate) len: u32,
+    /// Spilled keys without a slot, at most: not 0 if there is one.
+    pub(crate) stashed: u32,
+    /// Keys that it must have before it is split: more than it has where the last try showed that a
+    /// split would free hardly a slot.
+    pub(crate) splits_at: u32,
+    /// Searches for room that failed since it was built.
+    pub(super) failures: u32,
+}
+
+impl Record {
+    /// Of a segment with so many occupied slots, and no stash.
+    pub(crate) fn new(home: Home, form: Form, len: u32) -> Self {
+        Self { home, form, len, stashed: 0, splits_at: 0, failures: 0 }
+    }
+
+    /// How its buckets are compared.
+    #[inline]
+    pub(super) fn any_codec(&self, shape: &Shape) -> &'static AnyCodec {
+        AnyCodec::new(shape, self.home.depth, self.form)
+    }
+
+    /// How to read its bytes, where that need not be as fast as can be.
+    pub(super) fn segment(&self, shape: &Shape) -> Segment<'static, Pair> {
+        Segment::new(self.any_codec(shape).wide(), self.form)
+    }
+
+    /// Whether both say the same of the bytes.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.home, self.form, self.len) == (other.home, other.form, other.len)
+    }
+}
+
+impl Home {
+    /// The whole of a table.
+    pub(crate) const ROOT: Self = Self { depth: 0, path: 0 };
+
+    /// The half of this home that the next bit of the string leads to.
+    pub(super) fn child(self, bit: u64) -> Self {
+        Self { depth: self.depth + 1, path: self.path << 1 | bit }
+    }
+
+    /// Whether a home is this one, or below it.
+    pub(super) fn has(self, other: Self) -> bool {
+        other.depth >= self.depth && other.path >> (other.depth - self.depth) == self.path
+    }
+
+    /// The home that this one is a half of.
+    pub(super) fn parent(self) -> Self {
+        Self { depth: self.depth - 1, path: self.path >> 1 }
+    }
+}
