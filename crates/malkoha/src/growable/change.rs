@@ -49,7 +49,7 @@ impl Growing {
         let keys = self.records[number].len;
         if value_bits > form.value_bits
             || target.entry.has_stash()
-            || u64::from(keys) >= self.shape.full(form.grid.buckets(), self.is_first())
+            || u64::from(keys) >= self.shape.full(form.grid.buckets(), self.is_below_capacity())
         {
             return false;
         }
@@ -146,7 +146,8 @@ impl Growing {
     #[inline(always)]
     pub(super) fn has_room(&self, number: usize) -> bool {
         let buckets = self.records[number].form.grid.buckets();
-        self.keys_of(number) < self.shape.full(buckets, self.is_first()) || !self.can_grow(number)
+        self.keys_of(number) < self.shape.full(buckets, self.is_below_capacity())
+            || !self.can_grow(number)
     }
 
     /// Whether a key that finds no place makes its segment grow. If there is much room elsewhere in

@@ -134,7 +134,7 @@ impl Growing {
         self.insert(hash, label);
         times.set_blocks(self.blocks());
         times.count_in(label);
-        self.doubled.drain(..).for_each(|label| times.count_in(label));
+        self.copied_ages.drain(..).for_each(|label| times.count_in(label));
         true
     }
 

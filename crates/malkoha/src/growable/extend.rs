@@ -7,9 +7,9 @@ use super::regroup::{Only, regroup};
 use super::segment::{Form, Segment};
 use super::table::{Growing, narrow};
 
-/// A segment of n buckets grows by n / `FIRST_STEP` until the filter holds its capacity, when only
+/// A segment of n buckets grows by n / `EARLY_STEP` until the filter holds its capacity, when only
 /// a segment with more than its share of the keys is full.
-const FIRST_STEP: u64 = 64;
+const EARLY_STEP: u64 = 64;
 /// The same for a segment with stashed keys: each step goes through all of them.
 const STASHED_STEP: u64 = 5;
 
@@ -19,7 +19,7 @@ impl Growing {
         let Record { form, stashed, .. } = self.records[number];
         let buckets = form.grid.buckets();
         let step = match stashed {
-            0 if self.is_first() => FIRST_STEP,
+            0 if self.is_below_capacity() => EARLY_STEP,
             0 => self.shape.steps().part,
             _ => STASHED_STEP,
         };

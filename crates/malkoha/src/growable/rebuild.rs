@@ -21,7 +21,7 @@ use crate::spill::SpillKey;
 
 /// Used instead of `ROOM` until the filter holds its capacity: until then, only a segment with more
 /// than its share of the keys is full.
-const FIRST_ROOM: u64 = 100;
+const EARLY_ROOM: u64 = 100;
 
 /// Whether a segment grows until it fills the size that the allocator gives. This changes the bytes
 /// of files, so it is chosen by a feature and not by the platform.
@@ -167,10 +167,10 @@ impl Growing {
                 None => self.extend(number, MAX_BUCKETS),
             };
         }
-        let room = if self.is_first() { FIRST_ROOM } else { GROWN_ROOM };
+        let room = if self.is_below_capacity() { EARLY_ROOM } else { GROWN_ROOM };
         let wanted = self.shape.buckets_for((u64::from(len) + u64::from(stashed)) * room / 100);
         // More in any case, even if a search failed early.
-        let step = if self.is_first() { 64 } else { 32 };
+        let step = if self.is_below_capacity() { 64 } else { 32 };
         let wanted = wanted.max(form.grid.buckets() + form.grid.buckets() / step + 1);
         // A few keys can be unlucky, in a small table or with few bits: then more still.
         let sizes = iter::successors(Some(wanted), |&buckets| Some(buckets + buckets / 4 + 1));
@@ -190,7 +190,8 @@ impl Growing {
 
     fn can_split(&self, number: usize) -> bool {
         let Record { home, form, stashed, splits_at, .. } = self.records[number];
-        let has_bits = || self.shape.doubles() || home.depth + MIX_BITS < self.least_known();
+        let has_bits =
+            || self.shape.copies_exhausted() || home.depth + MIX_BITS < self.least_known();
         form.grid.narrowing() == 0
             && self.directory.takes(home.depth + 1, self.segments.len())
             && stashed <= MOST_MOVED
@@ -268,16 +269,16 @@ impl Growing {
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
         let least = home.depth + MIX_BITS;
-        let (mut doubled, all_exhausted) = self.exhausted(number);
+        let (mut ages, all_exhausted) = self.exhausted(number);
         let splits_at = all_exhausted / MOST_EXHAUSTED.0 * MOST_EXHAUSTED.1;
         if self.keys_of(number) < splits_at.into() {
             self.records[number].splits_at = splits_at;
             return false;
         }
         // At most the slots of a segment.
-        let exhausted = narrow(doubled.len() as u64);
+        let exhausted = narrow(ages.len() as u64);
         if self.shape.ages {
-            self.doubled.append(&mut doubled);
+            self.copied_ages.append(&mut ages);
         }
         let mut aside = Vec::new();
         // No child is narrowed, as its parent is not.
@@ -334,7 +335,7 @@ impl Growing {
     fn exhausted(&self, number: usize) -> (Vec<u64>, u32) {
         let Record { home, stashed, .. } = self.records[number];
         let (least, mut values) = (home.depth + MIX_BITS, Vec::new());
-        if !self.shape.doubles() || self.known[least as usize] == 0 && stashed == 0 {
+        if !self.shape.copies_exhausted() || self.known[least as usize] == 0 && stashed == 0 {
             return (values, 0);
         }
         let segment = self.segment(number);
@@ -361,7 +362,7 @@ impl Growing {
                 [fingerprint, rest].map(|left| narrow(refitted(left, from.bits, to.bits)));
             if is_exhausted {
                 if self.shape.ages {
-                    self.doubled.push(key.value);
+                    self.copied_ages.push(key.value);
                 }
                 for segment in numbers {
                     self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);

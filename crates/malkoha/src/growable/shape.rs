@@ -35,7 +35,7 @@ const LONG: u32 = 17;
 /// The same where segments fill an allocator's sizes, which are larger steps.
 const FILLED_SIZES: Steps = Steps { full_64ths: FULL_64THS, part: 32, split_room: 106 };
 /// The same until the filter holds its capacity, for which there should be no growth.
-const FIRST_FULL_64THS: u64 = 62;
+const EARLY_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
 pub(super) const ROOM: u64 = 120;
 /// Slots in addition to `capacity / START_LOAD`, which keep small tables from growing too early.
@@ -99,7 +99,7 @@ impl Shape {
     #[inline(always)]
     pub(super) fn full(&self, buckets: u64, first: bool) -> u64 {
         let share = match (first, buckets < PLACES) {
-            (true, _) => FIRST_FULL_64THS,
+            (true, _) => EARLY_FULL_64THS,
             (false, true) => FULL_64THS,
             (false, false) => self.steps().full_64ths,
         };
@@ -172,15 +172,15 @@ impl Shape {
         let widths = Widths::all(MAX_BITS);
         let shape = Self { widths, roots, value_bits, ages };
         let least_path_bits = if growth.is_some() { PATH_BITS.0 } else { LARGE_PATH_BITS };
-        let growth = growth.or((shape.doubles() && capacity >= LARGE).then_some(1.0));
+        let growth = growth.or((shape.copies_exhausted() && capacity >= LARGE).then_some(1.0));
         let growth = growth.filter(|&growth| growth != f64::INFINITY);
         if let Some(asked) = growth.filter(|growth| !(1.0..=MAX_GROWTH).contains(growth)) {
             return Err(BuildError::Growth { asked, most: MAX_GROWTH });
         }
         let deepest = MAX_DEPTH - shape.root_depth();
-        let without_doubles = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
-        let most =
-            shape.growth_to(if shape.doubles() { deepest } else { without_doubles }, capacity);
+        let without_copies = deepest.min(MAX_BITS - MIX_BITS - SPARE_BITS);
+        let most = shape
+            .growth_to(if shape.copies_exhausted() { deepest } else { without_copies }, capacity);
         if let Some(asked) = growth.filter(|&growth| growth > most) {
             return Err(BuildError::Growth { asked, most });
         }
@@ -190,7 +190,7 @@ impl Shape {
         let all_alike = |path_bits| {
             (MIX_BITS + path_bits..=MAX_BITS).map(Widths::all).find(|&widths| keeps(widths))
         };
-        let enough = match (growth, shape.doubles()) {
+        let enough = match (growth, shape.copies_exhausted()) {
             (Some(_), true) if splits < WORTHWHILE => {
                 all_alike(splits.clamp(least_path_bits, PATH_BITS.1))
             }
@@ -268,7 +268,7 @@ impl Shape {
     /// Whether a fingerprint that has no bit of its path left goes into both halves of a split. Not
     /// in maps: the copy in the other half would be a candidate that nobody can remove. An age
     /// expires in both.
-    pub(crate) fn doubles(&self) -> bool {
+    pub(crate) fn copies_exhausted(&self) -> bool {
         self.value_bits == 0 || self.ages
     }
 }

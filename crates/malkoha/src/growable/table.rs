@@ -92,7 +92,7 @@ pub struct Growing {
     /// How often a segment has changed its form or its address.
     pub(super) version: u64,
     /// Ages that splits have put into both halves, since they were last read.
-    pub(super) doubled: Vec<u64>,
+    pub(super) copied_ages: Vec<u64>,
 }
 
 impl Growing {
@@ -164,7 +164,7 @@ impl Growing {
             codecs,
             search: Search::default(),
             version: 0,
-            doubled: Vec::new(),
+            copied_ages: Vec::new(),
         };
         table.look_plain();
         Some(table)
@@ -239,7 +239,7 @@ impl Growing {
 
     /// Whether it holds fewer keys than its capacity.
     #[inline(always)]
-    pub(super) fn is_first(&self) -> bool {
+    pub(super) fn is_below_capacity(&self) -> bool {
         self.occupied < self.capacity
     }
 

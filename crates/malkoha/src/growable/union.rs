@@ -48,7 +48,7 @@ impl Growing {
         from.for_each_spilled(&mut adopt);
         // Doubles are not keys of their own, except in a map: there they are pairs from now on,
         // even those of a map whose values had no bits.
-        let keys = |table: &Self| if shape.doubles() { table.len } else { table.filled() };
+        let keys = |table: &Self| if shape.copies_exhausted() { table.len } else { table.filled() };
         let of_one = keys(from);
         union.len = keys(into)
             + match copies {

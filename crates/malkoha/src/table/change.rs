@@ -8,7 +8,7 @@ use crate::layout::search_budget::Refusals;
 use crate::layout::{Copies, Placement, TableLayout, copies};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::batch;
-use crate::table::fixed::{Fixed, Kernel, with_layout};
+use crate::table::fixed::{AnyLayout, Fixed, with_layout};
 use crate::table::partition::{self, Rounds};
 use crate::table::traits::{Change, Fill, Lookup};
 
@@ -23,7 +23,7 @@ impl Fill for Fixed {
 
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
         let (max_kicks, hashes) = (self.parts.max_kicks, round.len());
-        let refused = with_layout!(&self.kernel, layout => {
+        let refused = with_layout!(&self.layout, layout => {
             partition::insert(layout, (&mut *self.bytes, &mut self.spill), round, max_kicks)
         });
         self.parts.len += (hashes - refused.len()) as u64;
@@ -44,7 +44,7 @@ impl Fill for Fixed {
         let sparse = self.crowded_from[1].saturating_sub(self.parts.len);
         let how = (self.parts.max_kicks, usize::try_from(sparse).unwrap_or(usize::MAX));
         let Self { bytes, search, spill, .. } = self;
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let room = (&mut *search, &mut *spill);
             // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
             unsafe { batch::insert(layout, bytes, room, hashes, value, how, &mut refused) };
@@ -70,7 +70,7 @@ impl Change for Fixed {
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
         let Self { bytes, search, spill, parts, crowded_from, .. } = self;
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
                 // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
                 // asserted, and the aim is the layout's.
@@ -118,7 +118,7 @@ impl Change for Fixed {
             return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
         }
         let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
                 let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
                 *len = len.saturating_sub(removed.into());
@@ -128,7 +128,7 @@ impl Change for Fixed {
     }
 
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
-        let lanes = *self.kernel.lanes();
+        let lanes = *self.layout.lanes();
         let probe = lanes.probe(hash);
         if let Some(position) = lanes.position(&self.bytes, &probe, old) {
             lanes.set_value(&mut self.bytes, position, new);
@@ -157,9 +157,9 @@ impl Fixed {
         let (bytes, is_sparse) = (&mut *self.bytes, self.parts.len < self.crowded_from[0]);
         // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
         let placement = unsafe {
-            match &self.kernel {
-                Kernel::BucketedBytes64(layout) => at_once(layout, bytes, hash, is_sparse),
-                Kernel::GapWindows64(layout) => at_once(layout, bytes, hash, is_sparse),
+            match &self.layout {
+                AnyLayout::BucketedBytes64(layout) => at_once(layout, bytes, hash, is_sparse),
+                AnyLayout::GapWindows64(layout) => at_once(layout, bytes, hash, is_sparse),
                 _ => return self.put_in_others(hash, value),
             }
         };
@@ -171,7 +171,7 @@ impl Fixed {
     #[inline(never)]
     fn put_refused(&mut self, hash: u64, placement: Option<Placement>) -> bool {
         let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let (pair, max_kicks) = ((&layout.probe(hash), 0), self.parts.max_kicks);
             match placement {
                 Some(placement) => {
@@ -186,7 +186,7 @@ impl Fixed {
     fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
         let how = (self.parts.max_kicks, self.parts.len < self.crowded_from[0]);
         let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let pair = (&layout.probe(hash), value);
             // SAFETY: as in `put`.
             unsafe { copies::insert_as(layout, bytes, room, pair, how) }
@@ -196,12 +196,12 @@ impl Fixed {
     /// Removes a copy; the caller changes `len`, as with [`put`](Self::put).
     #[inline(always)]
     fn take(&mut self, hash: u64, value: u64) -> bool {
-        let Self { kernel, bytes, spill, .. } = self;
-        match kernel {
-            Kernel::BucketedBytes64(layout) => {
+        let Self { layout, bytes, spill, .. } = self;
+        match layout {
+            AnyLayout::BucketedBytes64(layout) => {
                 copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
             }
-            Kernel::GapWindows64(layout) => {
+            AnyLayout::GapWindows64(layout) => {
                 copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
             }
             _ => self.take_from_others(hash, value),
@@ -210,7 +210,7 @@ impl Fixed {
 
     #[inline(never)]
     fn take_from_others(&mut self, hash: u64, value: u64) -> bool {
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let pair = (&layout.probe(hash), value);
             copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
         })
@@ -223,7 +223,7 @@ impl Fixed {
     fn take_and_count(&mut self, hash: u64, value: u64) -> bool {
         let removed = self.take(hash, value);
         if removed {
-            let segment = with_layout!(&self.kernel, layout => layout.probe(hash).segment);
+            let segment = with_layout!(&self.layout, layout => layout.probe(hash).segment);
             self.search.refusals.removed(segment);
         }
         removed
@@ -241,7 +241,7 @@ impl Fixed {
         // In a copy, since taking out what was added would not give the old bytes back.
         let mut union = self.copy_for(other)?;
         let (bytes, search, spill) = (&mut *union.bytes, &mut union.search, &mut union.spill);
-        let added = with_layout!(&self.kernel, layout => {
+        let added = with_layout!(&self.layout, layout => {
             let (from, how) = ((&*other.bytes, &other.spill), (copies, self.parts.max_kicks));
             copies::absorb(layout, bytes, (search, spill), from, how)
         });
@@ -258,7 +258,7 @@ impl Fixed {
         if self.parts.geometry != other.parts.geometry {
             return Err(UnionError::Different("geometry"));
         }
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             copies::retain(layout, &mut self.bytes, &mut self.spill, &other.bytes);
         });
         self.parts.len = self.occupied().saturating_add(self.spill.copies());

@@ -29,7 +29,7 @@ impl Fixed {
         let (sorted, ends) = by_segment(pairs, segments);
         let segment_bytes = index(self.parts.geometry.segment_bytes());
         let segments_per_thread = segments.div_ceil(threads.clamp(1, segments));
-        let (lanes, spill, max_kicks) = (self.kernel.lanes(), &self.spill, self.parts.max_kicks);
+        let (lanes, spill, max_kicks) = (self.layout.lanes(), &self.spill, self.parts.max_kicks);
         let fill = |(number, bytes): (usize, &mut [u8])| {
             let part =
                 number * segments_per_thread..segments.min((number + 1) * segments_per_thread);

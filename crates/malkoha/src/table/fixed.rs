@@ -16,7 +16,7 @@ use crate::table::parts::Parts;
 #[derive(Clone, Debug)]
 pub struct Fixed<B = Memory> {
     pub(super) bytes: B,
-    pub(super) kernel: Kernel,
+    pub(super) layout: AnyLayout,
     pub(super) search: Search,
     pub(super) spill: Spill,
     pub(super) parts: Parts,
@@ -26,7 +26,7 @@ pub struct Fixed<B = Memory> {
 
 /// The layouts, each for words that hold a whole bucket or window of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kernel {
+pub(crate) enum AnyLayout {
     /// Buckets of a whole number of bytes: the common widths, such as 4 slots of 8, 12 or 16 bits.
     BucketedBytes64(Swar<u64, true>),
     Bucketed64(Swar<u64, false>),
@@ -40,25 +40,25 @@ pub(crate) enum Kernel {
 
 /// Runs one expression with the layout's own type, so that it is compiled once for each.
 macro_rules! with_layout {
-    ($kernel:expr, $layout:ident => $body:expr) => {
-        match $kernel {
-            $crate::table::fixed::Kernel::BucketedBytes64($layout) => $body,
-            $crate::table::fixed::Kernel::Bucketed64($layout) => $body,
-            $crate::table::fixed::Kernel::Bucketed128($layout) => $body,
-            $crate::table::fixed::Kernel::BucketedLanes($layout) => $body,
-            $crate::table::fixed::Kernel::SemiSorted64($layout) => $body,
-            $crate::table::fixed::Kernel::SemiSorted128($layout) => $body,
-            $crate::table::fixed::Kernel::GapWindows64($layout) => $body,
-            $crate::table::fixed::Kernel::GapWindows128($layout) => $body,
+    ($any:expr, $layout:ident => $body:expr) => {
+        match $any {
+            $crate::table::fixed::AnyLayout::BucketedBytes64($layout) => $body,
+            $crate::table::fixed::AnyLayout::Bucketed64($layout) => $body,
+            $crate::table::fixed::AnyLayout::Bucketed128($layout) => $body,
+            $crate::table::fixed::AnyLayout::BucketedLanes($layout) => $body,
+            $crate::table::fixed::AnyLayout::SemiSorted64($layout) => $body,
+            $crate::table::fixed::AnyLayout::SemiSorted128($layout) => $body,
+            $crate::table::fixed::AnyLayout::GapWindows64($layout) => $body,
+            $crate::table::fixed::AnyLayout::GapWindows128($layout) => $body,
         }
     };
 }
 pub(crate) use with_layout;
 
-impl Kernel {
+impl AnyLayout {
     pub(crate) fn new(geometry: &Geometry) -> Self {
         // The first that fits is the fastest.
-        let kernel = match geometry.layout {
+        let layout = match geometry.layout {
             Layout::Bucketed { .. } | Layout::Words => Swar::new(geometry)
                 .map(Self::BucketedBytes64)
                 .or_else(|| Swar::new(geometry).map(Self::Bucketed64))
@@ -71,7 +71,7 @@ impl Kernel {
                 .or_else(|| GapWindows::new(geometry).map(Self::GapWindows128)),
         };
         // Buckets of eight wide slots are wider than 128 bits, and slots with values lie in lanes.
-        kernel.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
+        layout.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
     }
 
     /// The lanes of a map.
@@ -108,9 +108,9 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         let geometry = &parts.geometry;
         assert_eq!(u64::try_from(bytes.len()).ok(), geometry.table_bytes(), "table length");
         let search = Search::of_table(bytes.len());
-        let kernel = Kernel::new(geometry);
-        let crowded_from = with_layout!(&kernel, layout => crowded_from(layout, geometry));
-        Self { kernel, search, bytes, spill: Spill::default(), parts, crowded_from }
+        let layout = AnyLayout::new(geometry);
+        let crowded_from = with_layout!(&layout, layout => crowded_from(layout, geometry));
+        Self { layout, search, bytes, spill: Spill::default(), parts, crowded_from }
     }
 
     pub(crate) fn to_owned(&self) -> Result<Fixed, BuildError> {
@@ -142,7 +142,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
     /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
     /// has none of them or they do not fit.
     pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
-        let equals = with_layout!(&self.kernel, layout => {
+        let equals = with_layout!(&self.layout, layout => {
             let probe = layout.addressing().resident(key.segment, key.place, key.fingerprint);
             probe.map_or(0, |probe| layout.count(&self.bytes, &probe))
         });
@@ -157,7 +157,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
     /// Occupied slots, counted one by one.
     pub(crate) fn occupied(&self) -> u64 {
         let segments = 0..self.parts.geometry.segments.into();
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             segments.map(|segment| layout.occupied(&self.bytes, segment)).sum()
         })
     }
@@ -166,7 +166,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
     /// which it begins.
     pub(crate) fn disordered(&self) -> Option<(u64, usize)> {
         let mut segments = 0..self.parts.geometry.segments.into();
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let found = segments.find(|&segment| !layout.is_ordered(&self.bytes, segment));
             found.map(|segment| (segment, layout.base(segment)))
         })

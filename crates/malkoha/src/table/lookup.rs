@@ -11,7 +11,7 @@ use crate::layout::{Room, TableLayout};
 use crate::params::float;
 use crate::spill::SpillKey;
 use crate::table::batch;
-use crate::table::fixed::{Fixed, Kernel, with_layout};
+use crate::table::fixed::{AnyLayout, Fixed, with_layout};
 use crate::table::traits::{Lookup, Sealed};
 
 impl<B> Sealed for Fixed<B> {}
@@ -19,7 +19,7 @@ impl<B> Sealed for Fixed<B> {}
 impl<B: Deref<Target = [u8]>> Fixed<B> {
     #[inline(never)]
     fn contains_in_others(&self, hash: u64) -> bool {
-        with_layout!(&self.kernel, layout => self.contains_in(layout, hash))
+        with_layout!(&self.layout, layout => self.contains_in(layout, hash))
     }
 
     #[inline(always)]
@@ -36,16 +36,16 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
     fn contains(&self, hash: u64) -> bool {
         // The layouts of ordinary widths are inlined into the caller's loop; inlining all of them
         // would make every lookup save and restore the registers that the widest needs.
-        match &self.kernel {
-            Kernel::BucketedBytes64(layout) => self.contains_in(layout, hash),
-            Kernel::GapWindows64(layout) => self.contains_in(layout, hash),
+        match &self.layout {
+            AnyLayout::BucketedBytes64(layout) => self.contains_in(layout, hash),
+            AnyLayout::GapWindows64(layout) => self.contains_in(layout, hash),
             _ => self.contains_in_others(hash),
         }
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             // SAFETY: as in `contains_in`.
             unsafe { batch::contains(layout, &self.bytes, hashes, found) }
         });
@@ -53,7 +53,7 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 
     #[inline]
     fn count(&self, hash: u64) -> u64 {
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             let probe = layout.probe(hash);
             let in_table = u64::from(layout.count(&self.bytes, &probe));
             if self.spill.is_empty() || in_table == 0 {
@@ -65,14 +65,14 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 
     fn entries(&self) -> impl Iterator<Item = Entry> {
         let Geometry { segments, fingerprint_bits, .. } = self.parts.geometry;
-        let places = with_layout!(&self.kernel, layout => layout.places());
+        let places = with_layout!(&self.layout, layout => layout.places());
         entries::entries(
             segments,
             places,
             fingerprint_bits,
             &self.spill,
             |segment, places, each| {
-                with_layout!(&self.kernel, layout => for place in places {
+                with_layout!(&self.layout, layout => for place in places {
                     layout.occupants(&self.bytes, segment, place).for_each(|(probe, value)| {
                         each(probe, value);
                     });
@@ -83,7 +83,7 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        with_layout!(&self.kernel, layout => {
+        with_layout!(&self.layout, layout => {
             layout.prefetch(&self.bytes, &layout.aim(&layout.probe(hash)));
         });
     }

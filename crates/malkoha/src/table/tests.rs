@@ -1,4 +1,4 @@
-//! Every layout, width and kernel against an exact oracle, through many random operations.
+//! Every layout and width against an exact oracle, through many random operations.
 //!
 //! A lookup finds a fingerprint exactly if an equal one with the same two places is in. So a
 //! multiset of (segment, smaller place, fingerprint) knows each answer, including false positives.
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Lanes;
 use crate::layout::TableLayout;
-use crate::table::fixed::{Kernel, with_layout};
+use crate::table::fixed::{AnyLayout, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
 use crate::table::{Fixed, batch, placing};
 
@@ -35,14 +35,14 @@ impl Pair {
     fn new(geometry: Geometry, lanes: bool) -> Self {
         let mut table = Fixed::new(geometry, if cfg!(miri) { 20 } else { 500 }, 1).unwrap();
         if lanes {
-            table.kernel = Kernel::BucketedLanes(Lanes::new(&geometry));
+            table.layout = AnyLayout::BucketedLanes(Lanes::new(&geometry));
         }
         let seed = u64::from(geometry.fingerprint_bits);
         Self { table, oracle: HashMap::new(), members: Vec::new(), random: Random(seed) }
     }
 
     fn entry(&self, hash: u64) -> Entry {
-        let probe = with_layout!(&self.table.kernel, layout => layout.probe(hash));
+        let probe = with_layout!(&self.table.layout, layout => layout.probe(hash));
         (probe.segment, probe.first.min(probe.second), probe.fingerprint)
     }
 
@@ -127,7 +127,7 @@ impl Pair {
                 let (hashes, mut left) = (self.hashes(), Vec::new());
                 let words: Vec<[u8; 8]> = hashes.iter().map(|hash| hash.to_le_bytes()).collect();
                 let bytes = &mut *self.table.bytes;
-                with_layout!(&self.table.kernel, layout => {
+                with_layout!(&self.table.layout, layout => {
                     // SAFETY: the function asks nothing of its callers.
                     unsafe { placing::try_place(layout, bytes, 0, &words, &mut left) };
                 });
@@ -157,7 +157,7 @@ impl Pair {
                 let hashes = self.hashes();
                 let mut found = vec![false; hashes.len()];
                 let mut far = found.clone();
-                with_layout!(&self.table.kernel, layout => {
+                with_layout!(&self.table.layout, layout => {
                     // SAFETY: the table has the layout's geometry, and the lengths are equal.
                     unsafe {
                         batch::contains_in_cache(layout, &self.table.bytes, &hashes, &mut found);

@@ -15,7 +15,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
     fn matches(&self, probe: &Probe) -> Matches {
         // SAFETY: the table has its geometry's length, as `from_bytes` asserted, and the lanes were
         // made for that geometry.
-        unsafe { self.kernel.lanes().candidates_in(&self.bytes, probe) }
+        unsafe { self.layout.lanes().candidates_in(&self.bytes, probe) }
     }
 
     /// Calls `each` with every value of a probe, and its copies.
@@ -42,7 +42,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
 impl<B: Deref<Target = [u8]>> Candidates for Fixed<B> {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
-        let lanes = self.kernel.lanes();
+        let lanes = self.layout.lanes();
         let probe = lanes.probe(hash);
         let matches = self.matches(&probe);
         let spilled = self.spilled_values(&probe, &matches);
@@ -51,19 +51,19 @@ impl<B: Deref<Target = [u8]>> Candidates for Fixed<B> {
 
     #[inline]
     fn for_each_candidate(&self, hash: u64, each: impl FnMut(u64, u64)) {
-        let lanes = self.kernel.lanes();
+        let lanes = self.layout.lanes();
         self.values_of(lanes, &lanes.probe(hash), each);
     }
 
     fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        let lanes = self.kernel.lanes();
+        let lanes = self.layout.lanes();
         batch::pipelined(lanes, &mut &*self.bytes, hashes, 0, |_, i, probe| {
             self.values_of(lanes, probe, |value, copies| each(i, value, copies));
         });
     }
 
     fn count_value(&self, hash: u64, value: u64) -> u64 {
-        let lanes = self.kernel.lanes();
+        let lanes = self.layout.lanes();
         let probe = lanes.probe(hash);
         let in_table = u64::from(lanes.copies(&self.bytes, &probe, value));
         in_table.saturating_add(self.spill.count(&SpillKey::of(&probe, value)))

@@ -186,7 +186,8 @@ impl GrowableLoader {
         // Where fingerprints lie in several segments, not every slot is a key. It is unknown which
         // ones do: a shrunk table gave some of them their bits back.
         let filled = table.filled();
-        let has_doubles = header.shape.doubles() && header.len < filled && filled <= MAX_LEN;
+        let has_doubles =
+            header.shape.copies_exhausted() && header.len < filled && filled <= MAX_LEN;
         if header.len != filled && !has_doubles {
             return Err(ReadError::Count { header: header.len, table: filled });
         }
