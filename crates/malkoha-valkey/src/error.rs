@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use malkoha::{BuildError, UnionError};
 
+use crate::server::max_filter_bytes;
 use crate::value::{NotUnited, Refused};
 
 /// An error reply.
@@ -23,7 +24,7 @@ impl CommandError {
     pub(crate) const NOT_FOUND: Self = fixed("ERR not found");
     pub(crate) const DELETE_NOT_FOUND: Self = fixed("Not found");
     pub(crate) const COMPACT_NOT_FOUND: Self = fixed("Cuckoo filter was not found");
-    pub(crate) const BAD_CAPACITY: Self = fixed("Bad capacity");
+    pub(crate) const BAD_CAPACITY: Self = fixed("Bad capacity: give a number of items");
     pub(crate) const UNKNOWN_ARGUMENT: Self = fixed("Unknown argument received");
     pub(crate) const INVALID_POSITION: Self = fixed("Invalid position");
     pub(crate) const INVALID_HEADER: Self = fixed("Invalid header");
@@ -70,11 +71,17 @@ impl CommandError {
     pub(crate) const INTERNAL: Self =
         fixed("ERR internal error of the malkoha module, see the log");
     pub(crate) const FULL: Self = fixed("Filter is full");
-    pub(crate) const TOO_LARGE: Self =
-        fixed("ERR Insufficient memory to create filter: raise malkoha.max-filter-bytes");
     pub(crate) const NO_MEMORY: Self = fixed(
         "OOM it would take more than 'maxmemory' leaves: raise it, delete something, or ask for less",
     );
+
+    pub(crate) fn too_large() -> Self {
+        Self::message(format!(
+            "ERR Insufficient memory to create filter: malkoha.max-filter-bytes is {}: raise it, or \
+             ask for less",
+            max_filter_bytes()
+        ))
+    }
 
     pub(crate) fn message(text: String) -> Self {
         Self::Message(Cow::Owned(text))
@@ -99,7 +106,7 @@ impl From<BuildError> for CommandError {
 impl From<NotUnited> for CommandError {
     fn from(error: NotUnited) -> Self {
         match error {
-            NotUnited::TooLarge => Self::TOO_LARGE,
+            NotUnited::TooLarge => Self::too_large(),
             NotUnited::Kinds => Self::OTHER_KIND,
             NotUnited::Unlike(UnionError::Seed) => Self::OTHER_HASH,
             NotUnited::Unlike(error) => Self::message(format!("ERR {error}")),

@@ -293,11 +293,13 @@ class Commands(unittest.TestCase):
         for client, _ in self.each():
             run = client.execute_command
             for words, message in [
-                ("f 0", "Bad capacity"),
-                ("f x", "Bad capacity"),
+                ("f x", "Bad capacity: give a number of items"),
+                ("f 0", "Capacity must be in the range"),
+                ("f -1", "Capacity must be in the range"),
+                (f"f {10**30}", "Capacity must be in the range"),
                 ("f 1", "Capacity must be in the range [2 * BUCKETSIZE, 68719476736]"),
                 ("f 68719476737", "Capacity must be in the range"),
-                ("f 2000000000", "raise malkoha.max-filter-bytes"),
+                ("f 2000000000", "malkoha.max-filter-bytes is 2147483648: raise it"),
                 ("f 100 BUCKETSIZE 256", "BUCKETSIZE: value must be in the range [1, 255]"),
                 ("f 100 EXPANSION x", "Couldn't parse EXPANSION"),
                 ("f 100 ERROR 1", "ERROR: value must be in the range (0, 1)"),

@@ -1,5 +1,7 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
+use std::num::IntErrorKind;
+
 use malkoha::MAX_CAPACITY;
 
 use super::hash::HashOption;
@@ -12,9 +14,16 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The capacity of CF.RESERVE and CF.INSERT.
+/// The capacity of CF.RESERVE and CF.INSERT. What no number of 64 bits has is the nearest one, which
+/// [`check_capacity`] refuses with the range.
 pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
-    number(text).filter(|&capacity| capacity > 0).ok_or(CommandError::BAD_CAPACITY)
+    let text = std::str::from_utf8(text).map_err(|_| CommandError::BAD_CAPACITY)?;
+    let number = text.parse::<i64>().or_else(|error| match error.kind() {
+        IntErrorKind::PosOverflow => Ok(i64::MAX),
+        IntErrorKind::NegOverflow => Ok(0),
+        _ => Err(CommandError::BAD_CAPACITY),
+    })?;
+    Ok(u64::try_from(number).unwrap_or(0))
 }
 
 /// An error unless a filter can have this capacity. Its bytes have a limit of their own.
@@ -130,7 +139,7 @@ pub(super) fn room_for(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
     let bytes = properties.estimated_bytes(*expiry) as u64;
     if bytes > max_filter_bytes() && !context.must_obey() {
-        return Err(CommandError::TOO_LARGE);
+        return Err(CommandError::too_large());
     }
     if !context.has_memory_for(bytes) {
         return Err(CommandError::NO_MEMORY);
@@ -210,7 +219,12 @@ mod tests {
         assert_eq!(message(&["RESOLUTION", "256", "EXPIRE", "255"]), range);
         assert_eq!(message(&["RESOLUTION", "1"]), "Unknown argument received");
         assert_eq!(read(&["ERROR"]), Err(CommandError::Arity));
-        assert_eq!(capacity(b"-5"), Err(CommandError::BAD_CAPACITY));
+        let huge = format!("1{:030}", 0);
+        assert_eq!(capacity(huge.as_bytes()), Ok(i64::MAX.cast_unsigned()));
+        assert_eq!([capacity(b"-5"), capacity(format!("-{huge}").as_bytes())], [Ok(0), Ok(0)]);
+        for bad in ["", "1e3", "many"] {
+            assert_eq!(capacity(bad.as_bytes()), Err(CommandError::BAD_CAPACITY));
+        }
     }
 
     proptest! {

@@ -55,7 +55,7 @@ fn load_one(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     };
     let is_too_large = taken.saturating_add(bytes.len() as u64) > max_filter_bytes();
     if is_too_large && !context.must_obey() {
-        return Err(CommandError::TOO_LARGE);
+        return Err(CommandError::too_large());
     }
     if let Ok(header) = bytes.try_into()
         && number == 1
@@ -146,7 +146,7 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
     }
     let bytes = args.get(2);
     if !context.must_obey() && bytes.len() as u64 > max_filter_bytes() {
-        return Err(CommandError::TOO_LARGE);
+        return Err(CommandError::too_large());
     }
     if !context.has_memory_for(bytes.len() as u64) {
         return Err(CommandError::NO_MEMORY);
