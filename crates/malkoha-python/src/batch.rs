@@ -12,9 +12,14 @@ use crate::columns::{CHUNK, Columns, Positions};
 
 /// A thread is worthwhile for this many keys: starting one takes as long as this many lookups.
 const PER_THREAD: usize = 1 << 16;
-/// The least and the most hashes that are inserted at a time; between these, an eighth of a batch.
-/// A larger table needs larger rounds, or sorting them by segment does not pay.
-const ROUND: (usize, usize) = (1 << 22, 1 << 24);
+/// Keys of a round: in less than a second, signals are handled again.
+pub(crate) const ROUND: usize = 1 << 22;
+
+/// Keys that are inserted in a round. A larger table needs larger ones, or sorting them by segment
+/// does not pay.
+pub(crate) fn insert_round(keys: &Columns) -> usize {
+    (keys.len() / 8).clamp(ROUND, 4 * ROUND)
+}
 
 /// The requested number of threads, or as many as the process may use.
 pub(crate) fn most_threads(asked: Option<usize>) -> usize {
@@ -85,22 +90,43 @@ pub(crate) fn numbers<'py>(
     Ok(numbers.into_array())
 }
 
-/// Calls `answer` for chunks of hashes, to fill in one answer for each, on several threads for
-/// large batches. Answers for null keys stay as they are.
+/// Calls `each` for one round of a batch after another. Between them the caller holds no lock, so
+/// that signals can be handled: ctrl-C ends a long batch, and what was done until then stays.
+pub(crate) fn in_rounds(
+    py: Python<'_>,
+    keys: &Columns,
+    round: usize,
+    mut each: impl FnMut(Range<usize>) -> PyResult<()>,
+) -> PyResult<()> {
+    let mut range = 0..keys.len().min(round);
+    loop {
+        each(range.clone())?;
+        if range.end == keys.len() {
+            return Ok(());
+        }
+        py.check_signals()?;
+        range = range.end..keys.len().min(range.end + round);
+    }
+}
+
+/// Calls `answer` for chunks of hashes of the keys in `range`, to fill in one answer for each, on
+/// several threads for large batches. Answers for null keys stay as they are.
 pub(crate) fn look_up<R: Copy + Default + Send>(
     keys: &Columns,
+    range: Range<usize>,
     asked: Option<usize>,
     answers: &mut [R],
     answer: impl Fn(&[u64], &mut [R]) + Sync,
 ) {
-    let part = keys.len().div_ceil(threads(asked, keys.len())).next_multiple_of(CHUNK).max(1);
-    let (first, others) = answers.split_at_mut(part.min(answers.len()));
+    let (start, len) = (range.start, range.len());
+    let part = len.div_ceil(threads(asked, len)).next_multiple_of(CHUNK).max(1);
+    let (first, others) = answers[range].split_at_mut(part.min(len));
     thread::scope(|scope| {
         for (i, answers) in others.chunks_mut(part).enumerate() {
-            let (start, answer) = ((i + 1) * part, &answer);
+            let (start, answer) = (start + (i + 1) * part, &answer);
             scope.spawn(move || on_one_thread(keys, start, answers, answer));
         }
-        on_one_thread(keys, 0, first, &answer);
+        on_one_thread(keys, start, first, &answer);
     });
 }
 
@@ -138,18 +164,20 @@ fn one_by_one<R: Copy + Default, E>(
     })
 }
 
-/// Calls `change` for chunks of hashes in order, to fill in one answer for each.
+/// Calls `change` for chunks of hashes of the keys in `range`, in order, to fill in one answer for
+/// each.
 pub(crate) fn change_in_order(
     keys: &Columns,
+    range: Range<usize>,
     answers: &mut [bool],
+    refused: &mut Refused,
     mut change: impl FnMut(&[u64], &mut [bool]) -> Result<(), BatchError>,
-) -> Result<(), Refused> {
-    let mut refused = None;
-    keys.for_each_chunk(0..keys.len(), |positions, hashes| {
+) {
+    keys.for_each_chunk(range, |positions, hashes| {
         let mut chunk = [false; CHUNK];
         let chunk = &mut chunk[..hashes.len()];
         if let Err(error) = change(hashes, chunk) {
-            note(&mut refused, error, |i| positions.of(i));
+            refused.note(error, |i| positions.of(i));
         }
         for (i, &one) in chunk.iter().enumerate() {
             answers[positions.of(i)] = one;
@@ -157,43 +185,46 @@ pub(crate) fn change_in_order(
         Ok::<(), Infallible>(())
     })
     .unwrap_or_else(|never| match never {});
-    all_but(refused)
 }
 
-/// Inserts all keys that can be, in rounds.
+/// Inserts all keys in `range` that can be.
 pub(crate) fn insert(
     keys: &Columns,
+    range: Range<usize>,
     asked: Option<usize>,
-    mut insert: impl FnMut(&[u64], Range<usize>, Option<&[usize]>, usize) -> Result<(), BatchError>,
-) -> Result<(), Refused> {
-    let threads = threads(asked, keys.len());
-    let mut refused = None;
-    let round = (keys.len() / 8).clamp(ROUND.0, ROUND.1);
-    for start in (0..keys.len()).step_by(round) {
-        let range = start..keys.len().min(start + round);
-        let (hashes, positions) = keys.hashes(range.clone());
-        if let Err(error) = insert(&hashes, range, positions.as_deref(), threads) {
-            note(&mut refused, error, |i| positions.as_ref().map_or(start + i, |all| all[i]));
-        }
+    refused: &mut Refused,
+    insert: impl FnOnce(&[u64], Option<&[usize]>, usize) -> Result<(), BatchError>,
+) {
+    let start = range.start;
+    let (hashes, positions) = keys.hashes(range);
+    let inserted = insert(&hashes, positions.as_deref(), threads(asked, keys.len()));
+    if let Err(error) = inserted {
+        refused.note(error, |i| positions.as_ref().map_or(start + i, |all| all[i]));
     }
-    all_but(refused)
 }
 
 /// Keys of a batch that were not inserted.
+#[derive(Default)]
 pub(crate) struct Refused {
-    pub(crate) positions: Vec<usize>,
+    positions: Vec<usize>,
     /// Why the last of them was refused.
-    pub(crate) error: InsertError,
+    error: Option<InsertError>,
 }
 
-/// Adds the keys that an error names, `position` of each in the whole batch.
-fn note(refused: &mut Option<Refused>, error: BatchError, position: impl Fn(usize) -> usize) {
-    let noted =
-        refused.get_or_insert_with(|| Refused { positions: Vec::new(), error: error.error });
-    noted.positions.extend(error.refused.into_iter().map(position));
-    noted.error = error.error;
-}
+impl Refused {
+    /// Adds the keys that an error names, `position` of each in the whole batch.
+    fn note(&mut self, error: BatchError, position: impl Fn(usize) -> usize) {
+        self.positions.extend(error.refused.into_iter().map(position));
+        self.error = Some(error.error);
+    }
 
-fn all_but(refused: Option<Refused>) -> Result<(), Refused> {
-    refused.map_or(Ok(()), Err)
+    /// The exception, if there are any.
+    pub(crate) fn raise(self) -> PyResult<()> {
+        let Self { positions, error: Some(error) } = self else { return Ok(()) };
+        let message = format!(
+            "{} of the batch's keys were refused and the others inserted: {error}",
+            positions.len()
+        );
+        Err(crate::errors::InsertError::new_err((message, positions)))
+    }
 }

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 
 use malkoha_text::{OptionsError, UniteError};
 
-use crate::batch::Refused;
 use crate::files::with_path;
 
 pyo3::import_exception!(malkoha._errors, BuildError);
@@ -41,17 +40,6 @@ impl Raise for Insert {
     #[cold]
     fn raise(self) -> PyErr {
         InsertError::new_err(self.to_string())
-    }
-}
-
-impl Raise for Refused {
-    fn raise(self) -> PyErr {
-        let Self { positions, error } = self;
-        let message = format!(
-            "{} of the batch's keys were refused and the others inserted: {error}",
-            positions.len()
-        );
-        InsertError::new_err((message, positions))
     }
 }
 
@@ -88,7 +76,9 @@ impl Raise for Failed {
         let message = self.to_string();
         match self {
             Self::Io { file, source, .. } => with_path(source, file.as_ref()),
-            Self::NotWritable { .. } => PyPermissionError::new_err(message),
+            Self::NotWritable { source, .. } => {
+                PyPermissionError::new_err((source.raw_os_error(), message))
+            }
             Self::ReadOnly => ReadOnlyError::new_err(message),
             Self::NoSpace { .. } => StoreFullError::new_err(message),
             Self::Locked | Self::OpenAlready => StoreLockedError::new_err(message),

@@ -9,8 +9,6 @@ use malkoha::{InsertError, KeyHasher};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::batch::{self, Mask};
-use crate::columns::Columns;
 use crate::errors::{Raise, UnionError};
 use crate::face::common_methods;
 use crate::filter::Set;
@@ -34,7 +32,7 @@ pub(crate) struct PyExpiring {
 
 common_methods!(PyExpiring, "ExpiringCuckooFilter");
 change_methods!(PyExpiring, Aging);
-batch_methods!(PyExpiring);
+batch_methods!(PyExpiring, Aging);
 
 #[pymethods]
 impl PyExpiring {
@@ -135,19 +133,7 @@ impl PyExpiring {
     /// Adds many keys, as refresh() does each, in their order; returns a numpy array of booleans
     /// that says which were new. Nulls are not. Takes the same keys as contains_many().
     fn refresh_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = keys.py();
-        let keys = Columns::new(keys, self.hasher)?;
-        let mut mask = Mask::new(py, keys.len())?;
-        let answers = mask.as_mut_slice();
-        let refreshed = self.change(py, |set| {
-            py.detach(|| {
-                batch::change_in_order(&keys, answers, |hashes, new| {
-                    set.refresh_hashes(hashes, new)
-                })
-            })
-        })?;
-        refreshed.map_err(Raise::raise)?;
-        mask.into_array()
+        self.change_many(keys, false, |set, hashes, new| set.refresh_hashes(hashes, new))
     }
 
     /// Forgets a key, and those that share its fingerprint; KeyError if it is absent.

@@ -43,13 +43,17 @@ macro_rules! common_methods {
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;
                 let mut mask = crate::batch::Mask::new(py, keys.len())?;
                 let answers = mask.as_mut_slice();
-                self.store.read(py, |table| {
-                    py.detach(|| {
-                        crate::batch::look_up(&keys, threads, answers, |hashes, found| {
-                            table.contains_hashes(hashes, found);
+                crate::batch::in_rounds(py, &keys, crate::batch::ROUND, |range| {
+                    self.store.read(py, |table| {
+                        py.detach(|| {
+                            let find = |hashes: &[u64], found: &mut [bool]| {
+                                table.contains_hashes(hashes, found);
+                            };
+                            crate::batch::look_up(&keys, range, threads, answers, find);
                         });
                     });
-                });
+                    Ok(())
+                })?;
                 mask.into_array()
             }
 
@@ -63,17 +67,22 @@ macro_rules! common_methods {
             ) -> PyResult<Bound<'py, PyAny>> {
                 let py = keys.py();
                 let keys = crate::columns::Columns::new(keys, self.hasher)?;
-                crate::batch::numbers(py, keys.len(), |counts| {
+                let mut numbers = crate::batch::Answers::new(py, keys.len(), "uint64")?;
+                let counts = numbers.as_mut_slice();
+                crate::batch::in_rounds(py, &keys, crate::batch::ROUND, |range| {
                     self.store.read(py, |table| {
                         py.detach(|| {
-                            crate::batch::look_up(&keys, threads, counts, |hashes, counts| {
+                            let count = |hashes: &[u64], counts: &mut [u64]| {
                                 for (&hash, count) in hashes.iter().zip(counts) {
                                     *count = table.count_hash(hash);
                                 }
-                            });
+                            };
+                            crate::batch::look_up(&keys, range, threads, counts, count);
                         });
                     });
-                })
+                    Ok(())
+                })?;
+                Ok(numbers.into_array())
             }
 
             /// The present false-positive rate, between 0 and 1.

@@ -159,11 +159,16 @@ def test_a_mapping(store):
     assert isinstance(store, MutableMapping) and isinstance(store.table("t"), MutableMapping)
     store.update({"a": "1"}, b="2")
     store.update(Pairs())
-    store.update([("c", b"3")])
+    same = store
+    store |= [("c", b"3")]
+    assert store is same
     assert b"3" in store.values() and b"4" not in store.values()
     assert store == {b"a": b"1", b"b": b"2", b"c": b"3"} and store
     assert list(store.keys()) == [b"a", b"b", b"c"] and list(store.values()) == [b"1", b"2", b"3"]
     assert store.setdefault("a", "9") == b"1" and store.setdefault("d", "4") == b"4"
+    assert store.setdefault("a") == b"1"
+    with pytest.raises(TypeError, match="a value is bytes or str, not NoneType"):
+        store.setdefault("none")
     assert store.pop("d") == b"4" and store.pop("d", 7) == 7 and store.get("d", 7) == 7
     assert store.popitem() in [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")] and len(store) == 2
     for call in (lambda: store["d"], lambda: store.pop("d"), lambda: store.__delitem__("d")):
@@ -553,6 +558,16 @@ def test_threads(store):
         for thread in threads:
             thread.join()
 
+    gone = []
+
+    def remove(keys):
+        gone.append(int(store.remove_many(keys).sum()))
+
+    for _ in range(20):
+        keys = [f"gone {n}" for n in range(2000)]
+        store.put_many(keys, keys)
+        run((remove, keys), (remove, keys))
+        assert sum(gone) == len(keys) and not gone.clear()
     run((count,), (count,), (write, 1), (write, 2))
     assert len(done) == 4 and store["count"] == b"%d" % (2 * increments) and len(store) == 1001
     shared, seen = iter(store.items()), []

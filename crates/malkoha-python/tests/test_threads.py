@@ -1,5 +1,9 @@
 """One filter, many threads."""
 
+import collections
+import ctypes
+import functools
+import operator
 import pickle
 import subprocess
 import sys
@@ -240,3 +244,22 @@ def test_the_interpreters_lock_stays_off():
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_ctrl_c_ends_a_long_batch():
+    """What was done before it stays, and the filter works."""
+    keys = np.arange((1 << 22) + 1)
+    seen = CuckooFilter(len(keys))
+
+    def interrupted(call):
+        # Nothing in between is Python code, which would handle the signal.
+        calls = [ctypes.pythonapi.PyErr_SetInterrupt, call]
+        with pytest.raises(KeyboardInterrupt):
+            collections.deque(map(operator.call, calls))
+
+    interrupted(functools.partial(seen.add_many, keys))
+    assert len(seen) == 1 << 22 and 0 in seen
+    interrupted(functools.partial(seen.contains_many, keys))
+    interrupted(functools.partial(seen.remove_many, keys))
+    assert len(seen) == 0
+    interrupted(functools.partial(seen.contains_many, [1] * (1 << 16)))

@@ -73,7 +73,7 @@ fn write(store: &Store, puts: impl Iterator<Item = Put>) {
             Err(error) => drop(done.send(Err(Arc::new(error)))),
         }
     }
-    let result = store.apply(&batch).map_err(Arc::new);
+    let result = store.apply(&batch).map(drop).map_err(Arc::new);
     for done in written {
         let _ = done.send(result.clone());
     }

@@ -65,7 +65,7 @@ fn apply(store: &Store, operation: &Operation) -> Result<(), Error> {
             for (key, value) in several {
                 batch.put(key, value.as_deref().unwrap_or_default())?;
             }
-            store.apply(&batch)
+            store.apply(&batch).map(drop)
         }
     }
 }

@@ -39,7 +39,7 @@ impl Peer for Ours {
         for &n in numbers {
             batch.put(&key(n), &value(n))?;
         }
-        Ok(self.0.apply(&batch)?)
+        Ok(self.0.apply(&batch).map(drop)?)
     }
 
     fn get(&self, keys: &[Key]) -> Result<u64> {
@@ -75,7 +75,7 @@ impl Peer for Ours {
         for key in keys {
             batch.delete(key)?;
         }
-        Ok(self.0.apply(&batch)?)
+        Ok(self.0.apply(&batch).map(drop)?)
     }
 
     fn compact(&mut self) -> Result<bool> {

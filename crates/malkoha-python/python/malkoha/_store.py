@@ -98,7 +98,7 @@ class _Changes(_Views):
                 return key, value
         raise KeyError("the store has no keys")
 
-    def setdefault(self, key, default):
+    def setdefault(self, key, default=None):
         """Sets the value of a key that has none, in one step; returns the value that it has."""
         while (value := self.get(key)) is None:
             self.put_if_absent(key, default)
@@ -114,6 +114,10 @@ class _Changes(_Views):
         pairs = chain(pairs, more.items())
         while batch := list(islice(pairs, CHUNK)):
             self.put_many([key for key, _ in batch], [value for _, value in batch])
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
 
     def clear(self):
         """Removes all keys, in batches of 1,024."""

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
-use super::{Column, read, room};
+use super::{Column, items, read, room};
 
 /// Bytes in memory that can be read without the interpreter: text as UTF-8.
 pub(crate) struct Binary(Vec<Box<dyn Column>>);
@@ -63,7 +63,7 @@ struct Rows {
 fn objects(values: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>> {
     let mut rows = Vec::with_capacity(room(values));
     let mut has_nulls = false;
-    for value in values.try_iter()? {
+    for value in items(values)? {
         let value = value?;
         rows.push(match value.cast_into::<PyBytes>() {
             Ok(bytes) => Row::Bytes(bytes.into()),

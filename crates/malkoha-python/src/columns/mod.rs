@@ -67,6 +67,19 @@ fn room(values: &Bound<'_, PyAny>) -> usize {
     values.len().unwrap_or(0).min(1 << 20)
 }
 
+/// The items of an iterable. Signals are handled between some of them: ctrl-C ends a long list.
+fn items<'py>(
+    values: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>>> {
+    let py = values.py();
+    Ok(values.try_iter()?.enumerate().map(move |(i, item)| {
+        if i % (1 << 16) == 0 {
+            py.check_signals()?;
+        }
+        item
+    }))
+}
+
 /// The columns of a numpy array, of anything that provides Arrow data, or of an iterable.
 fn read(
     values: &Bound<'_, PyAny>,

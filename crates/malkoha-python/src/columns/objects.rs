@@ -3,7 +3,7 @@
 use malkoha::KeyHasher;
 use pyo3::prelude::*;
 
-use super::{Column, room};
+use super::{Column, items, room};
 use crate::key;
 
 /// Objects are hashed immediately, since they can only be read with the interpreter.
@@ -16,7 +16,7 @@ struct Hashed {
 pub(super) fn column(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
     let mut hashes = Vec::with_capacity(room(keys));
     let mut nulls = Vec::new();
-    for key in keys.try_iter()? {
+    for key in items(keys)? {
         let hash = key::hash_or_null(&key?, hasher)?;
         if hash.is_none() {
             nulls.resize(hashes.len(), false);

@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::{Column, read, room};
+use super::{Column, items, read, room};
 use crate::scalars;
 
 /// Texts in memory that can be read without the interpreter.
@@ -57,7 +57,7 @@ struct Strings {
 
 fn strings(texts: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>> {
     let mut rows = Vec::with_capacity(room(texts));
-    for text in texts.try_iter()? {
+    for text in items(texts)? {
         let (text, row) = (text?, rows.len());
         let name = || text.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         rows.push(match text.extract::<PyBackedStr>() {

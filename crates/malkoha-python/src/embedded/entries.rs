@@ -1,6 +1,6 @@
 //! Iteration, in chunks that are read detached.
 
-use std::ops::Bound as End;
+use std::ops::Bound as Limit;
 use std::sync::Arc;
 use std::vec;
 
@@ -25,7 +25,7 @@ pub(super) enum Asked {
     Keys,
     Pairs,
     Prefix(Vec<u8>),
-    Range(End<Vec<u8>>, End<Vec<u8>>),
+    Range(Limit<Vec<u8>>, Limit<Vec<u8>>),
 }
 
 /// The keys from `start` to before `stop`.
@@ -34,8 +34,8 @@ pub(super) fn bounds(
     stop: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Asked> {
     let key = |key| PyResult::Ok(bytes(key, "key")?.into_owned());
-    let start = start.map_or(Ok(End::Unbounded), |start| key(start).map(End::Included))?;
-    let stop = stop.map_or(Ok(End::Unbounded), |stop| key(stop).map(End::Excluded))?;
+    let start = start.map_or(Ok(Limit::Unbounded), |start| key(start).map(Limit::Included))?;
+    let stop = stop.map_or(Ok(Limit::Unbounded), |stop| key(stop).map(Limit::Excluded))?;
     Ok(Asked::Range(start, stop))
 }
 

@@ -141,12 +141,13 @@ impl PyTable {
                     Some(ttl) => batch.put_for(key, value, ttl)?,
                 };
             }
-            store.apply(&batch)
+            store.apply(&batch).map(drop)
         })
     }
 
     /// Removes many keys, all or none of them; returns a numpy array of booleans: which of them had
-    /// a value before. Takes the same keys as get_many().
+    /// a value before. Threads that remove one key at the same time do not both get True. Takes the
+    /// same keys as get_many().
     fn remove_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let keys = Binary::new(keys)?;
@@ -159,7 +160,11 @@ impl PyTable {
             for (key, _) in rows.iter().zip(&*answers).filter(|(_, is_there)| **is_there) {
                 batch.delete(key.unwrap_or_default())?;
             }
-            store.apply(&batch)
+            // Another thread may have removed some of them in between.
+            let existed = store.apply(&batch)?;
+            let there = answers.iter_mut().filter(|is_there| **is_there);
+            there.zip(existed).for_each(|(is_there, existed)| *is_there = existed);
+            Ok(())
         })?;
         mask.into_array()
     }

@@ -67,7 +67,7 @@ impl View {
 
     /// The number of keys, if the index has it.
     fn indexed(&self) -> Option<u64> {
-        self.snapshot.own_len().filter(|_| self.name.is_none())
+        self.snapshot.main_len().filter(|_| self.name.is_none())
     }
 
     /// The number of keys. With tables, the whole log is read.

@@ -65,7 +65,7 @@ impl PyTable {
     /// The number of keys, if the index has it.
     fn indexed(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         let is_main = self.name.is_none();
-        let len = self.handle.attached(py, |store| Ok(store.own_len().filter(|_| is_main)))?;
+        let len = self.handle.attached(py, |store| Ok(store.main_len().filter(|_| is_main)))?;
         Ok(len.map(length))
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct PyFilter {
 
 common_methods!(PyFilter, "CuckooFilter");
 change_methods!(PyFilter, Set);
-batches::batch_methods!(PyFilter);
+batches::batch_methods!(PyFilter, Set);
 
 #[pymethods]
 impl PyFilter {

@@ -1,12 +1,13 @@
 //! Maps and many keys at once.
 
+use std::convert::Infallible;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::PyMap;
-use crate::batch::{self, Mask};
+use crate::batch::{self, Mask, Refused};
 use crate::columns::Columns;
-use crate::errors::Raise;
 
 #[pymethods]
 impl PyMap {
@@ -18,18 +19,23 @@ impl PyMap {
         let py = keys.py();
         let keys = Columns::new(keys, self.hasher)?;
         let values = numbers(values, keys.len())?;
-        let inserted = self.change(py, |map| {
-            py.detach(|| {
-                batch::insert(&keys, None, |hashes, range, positions, _| {
-                    let position = |i: usize| positions.map_or(range.start + i, |all| all[i]);
-                    let pairs = hashes.iter().enumerate();
-                    let pairs: Vec<(u64, u64)> =
-                        pairs.map(|(i, &hash)| (hash, values[position(i)])).collect();
-                    map.insert_hashes(&pairs)
-                })
+        let mut refused = Refused::default();
+        batch::in_rounds(py, &keys, batch::insert_round(&keys), |range| {
+            self.change(py, |map| {
+                py.detach(|| {
+                    let start = range.start;
+                    let insert = |hashes: &[u64], positions: Option<&[usize]>, _| {
+                        let position = |i: usize| positions.map_or(start + i, |all| all[i]);
+                        let pairs = hashes.iter().enumerate();
+                        let pairs: Vec<(u64, u64)> =
+                            pairs.map(|(i, &hash)| (hash, values[position(i)])).collect();
+                        map.insert_hashes(&pairs)
+                    };
+                    batch::insert(&keys, range, None, &mut refused, insert);
+                });
             })
         })?;
-        inserted.map_err(Raise::raise)
+        refused.raise()
     }
 
     /// The candidate values of many keys: two numpy arrays of uint64 of equal length, the positions
@@ -42,21 +48,23 @@ impl PyMap {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let py = keys.py();
         let keys = Columns::new(keys, self.hasher)?;
-        let found = self.look_up(py, |map| {
-            py.detach(|| {
-                let mut found: Vec<(u64, u64)> = Vec::new();
-                let Ok(()) = keys.for_each_chunk(0..keys.len(), |at, hashes| {
-                    let first = found.len();
-                    map.get_hashes(hashes, &mut |i, value| found.push((at.of(i) as u64, value)));
-                    // A value that has several slots comes once for each.
-                    let chunk = &mut found[first..];
-                    chunk.sort_unstable();
-                    found.dedup();
-                    Ok::<(), std::convert::Infallible>(())
+        let (mut found, mut chunk): (Vec<(u64, u64)>, Vec<_>) = Default::default();
+        batch::in_rounds(py, &keys, batch::ROUND, |range| {
+            self.look_up(py, |map| {
+                py.detach(|| {
+                    let Ok(()) = keys.for_each_chunk(range, |at, hashes| {
+                        let mut note = |i, value| chunk.push((at.of(i) as u64, value));
+                        map.get_hashes(hashes, &mut note);
+                        chunk.sort_unstable();
+                        // A value that has several slots comes once for each.
+                        chunk.dedup();
+                        found.append(&mut chunk);
+                        Ok::<(), Infallible>(())
+                    });
                 });
-                found
-            })
-        });
+            });
+            Ok(())
+        })?;
         let column = |of: fn(&(u64, u64)) -> u64| {
             batch::numbers(py, found.len(), |numbers| {
                 numbers.iter_mut().zip(&found).for_each(|(number, pair)| *number = of(pair));
@@ -77,15 +85,17 @@ impl PyMap {
         let values = numbers(values, keys.len())?;
         let mut mask = Mask::new(py, keys.len())?;
         let answers = mask.as_mut_slice();
-        self.change(py, |map| {
-            py.detach(|| {
-                let Ok(()) = keys.for_each_chunk(0..keys.len(), |at, hashes| {
-                    for (i, &hash) in hashes.iter().enumerate() {
-                        answers[at.of(i)] = map.remove_hash(hash, values[at.of(i)]);
-                    }
-                    Ok::<(), std::convert::Infallible>(())
+        batch::in_rounds(py, &keys, batch::ROUND, |range| {
+            self.change(py, |map| {
+                py.detach(|| {
+                    let Ok(()) = keys.for_each_chunk(range, |at, hashes| {
+                        for (i, &hash) in hashes.iter().enumerate() {
+                            answers[at.of(i)] = map.remove_hash(hash, values[at.of(i)]);
+                        }
+                        Ok::<(), Infallible>(())
+                    });
                 });
-            });
+            })
         })?;
         mask.into_array()
     }

@@ -177,7 +177,7 @@ impl Sorted {
                     }
                 }
                 Step::Record(..) => {}
-                Step::End if scan.offset() < end => {
+                Step::Gap => {
                     if self.damaged.last() != Some(&scan.offset()) {
                         self.damaged.push(scan.offset());
                     }

@@ -28,7 +28,9 @@ pub(crate) enum Step<'a> {
     Record(Record<'a>, u64, u64),
     /// The file was sealed here, so nothing is missing.
     Sealed,
-    /// Nothing whole was written from here on.
+    /// No whole record begins here.
+    Gap,
+    /// As far as was asked for.
     End,
 }
 
@@ -75,7 +77,7 @@ impl<'a> Scan<'a> {
                     Step::Record(record, offset, sequence)
                 }
             }
-            _ => Step::End,
+            _ => Step::Gap,
         }
     }
 
@@ -110,7 +112,7 @@ impl LogFile {
             }
             match scan.step() {
                 Step::Record(record, offset, sequence) => Some(Ok((record, offset, sequence))),
-                Step::End if scan.offset() < end => {
+                Step::Gap => {
                     let offset = scan.offset();
                     done = !scan.skip();
                     Some(Err(offset))

@@ -53,7 +53,7 @@ impl Opening<'_> {
                     }
                 }
                 Step::Sealed if changes.unfinished().is_none() => break Ended::File,
-                end @ (Step::Sealed | Step::End) => {
+                end @ (Step::Sealed | Step::Gap | Step::End) => {
                     let here = (scan.offset(), scan.sequence());
                     let (offset, sequence) = changes.unfinished().unwrap_or(here);
                     let repairing = self.on_damage == OnDamage::Skip;

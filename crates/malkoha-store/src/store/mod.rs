@@ -113,7 +113,7 @@ struct Maintained {
     /// Files that no longer belong to the store and must be removed, in this order.
     forgotten: VecDeque<u64>,
     /// Nothing is left to do by dropping the store.
-    closed: bool,
+    is_finished: bool,
 }
 
 impl Inner {

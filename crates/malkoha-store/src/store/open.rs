@@ -140,7 +140,7 @@ impl Store {
         }
         drop(self.background.take());
         let mut maintained = self.inner.maintenance();
-        if maintained.closed {
+        if maintained.is_finished {
             return Ok(());
         }
         let checkpoint = self.inner.checkpoint(&mut maintained);
@@ -159,7 +159,7 @@ impl Store {
         }
         let log = self.inner.files.load().bytes();
         writer.lock().keep_spare(log);
-        maintained.closed = true;
+        maintained.is_finished = true;
         self.inner.save_order(&maintained, true, |_, _| true)
     }
 }

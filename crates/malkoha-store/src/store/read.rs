@@ -52,10 +52,10 @@ impl Store {
         self.inner.keys()
     }
 
-    /// The same, if none of them can belong to a table, or to what a [removed](Self::remove_table)
-    /// one has left.
+    /// The number of keys of the store itself, if it is known without reading the log: as long as
+    /// there are no tables, nor anything that a [removed](Self::remove_table) one has left.
     #[must_use]
-    pub fn own_len(&self) -> Option<u64> {
+    pub fn main_len(&self) -> Option<u64> {
         let len = self.len();
         (!self.inner.tables.load().have_keys()).then_some(len)
     }
@@ -70,7 +70,7 @@ impl Store {
 impl Inner {
     /// The number of keys that have a value.
     pub(super) fn keys(&self) -> u64 {
-        self.index.len().saturating_sub(self.tables.load().own_keys())
+        self.index.len().saturating_sub(self.tables.load().in_index())
     }
 
     /// Calls `with` with the value of a key. Only if `reads`, a compressed value is decompressed;

@@ -78,12 +78,12 @@ impl Snapshot {
     /// Keys that had a value, as [`Store::len`].
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.places().saturating_sub(self.tables.own_keys())
+        self.places().saturating_sub(self.tables.in_index())
     }
 
-    /// The number of keys, as [`Store::own_len`].
+    /// The number of keys of the store itself, as [`Store::main_len`].
     #[must_use]
-    pub fn own_len(&self) -> Option<u64> {
+    pub fn main_len(&self) -> Option<u64> {
         (!self.tables.have_keys()).then(|| self.len())
     }
 

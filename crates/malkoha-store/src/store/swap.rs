@@ -23,13 +23,6 @@ pub(super) enum Expected<'a> {
     Exactly(Option<&'a [u8]>),
 }
 
-pub(super) enum Written {
-    /// Whether the key had a value before.
-    Done(bool),
-    /// The value that it has instead of the expected one.
-    Refused(Option<Vec<u8>>),
-}
-
 impl Expected<'_> {
     /// The value of a key, if it is not the expected one.
     pub(super) fn refuses(self, found: Option<&Located<'_>>) -> Result<Option<Option<Vec<u8>>>> {

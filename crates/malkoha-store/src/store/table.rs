@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::batch::expiry;
 use super::entries::{Bounds, Entries};
 use super::snapshot::Snapshot;
-use super::swap::{Expected, Written};
+use super::swap::Expected;
 use super::{Store, Swap};
 use crate::error::{Error, Result};
 use crate::locate::Located;
@@ -89,8 +89,8 @@ impl<'s> Table<'s> {
     /// Removes a key, as [`Store::delete`].
     pub fn delete(&self, key: &[u8]) -> Result<bool> {
         let content = Content::delete(self.key(key)?, None);
-        let written = self.store.write_one(content, Expected::Anything)?;
-        Ok(matches!(written, Written::Done(true)))
+        let (_, existed) = self.store.write_one(content, Expected::Anything)?;
+        Ok(existed)
     }
 
     /// Sets the value of a key that has none, as [`Store::put_if_absent`].
@@ -108,10 +108,7 @@ impl<'s> Table<'s> {
         let key = self.key(key)?;
         let content =
             new.map_or_else(|| Content::delete(key, None), |value| Content::put(key, value, None));
-        Ok(match self.store.write_one(content, Expected::Exactly(old))? {
-            Written::Done(_) => Swap::Done,
-            Written::Refused(found) => Swap::Found(found),
-        })
+        self.store.write_one(content, Expected::Exactly(old)).map(|(swap, _)| swap)
     }
 }
 

@@ -184,7 +184,7 @@ impl Tables {
     }
 
     /// Keys that the index has for the list itself: one or none.
-    pub(super) fn own_keys(&self) -> u64 {
+    pub(super) fn in_index(&self) -> u64 {
         u64::from(self.is_written)
     }
 

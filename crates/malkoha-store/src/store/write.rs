@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::read::is_alive;
-use super::swap::{Expected, Written};
+use super::swap::{Expected, Swap};
 use super::{Inner, Store};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
@@ -36,7 +36,9 @@ impl Store {
         self.main().delete(key)
     }
 
-    /// Applies a batch. After a crash, either all of it is there or nothing. Other threads see all
+    /// Applies a batch. Returns for each of its writes whether the key had a value before the batch.
+    ///
+    /// After a crash, either all of it is there or nothing. Other threads see all
     /// or nothing of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot). With
     /// several calls of [`get`](Self::get) they may see one key before the batch and the next after
     /// it.
@@ -45,30 +47,36 @@ impl Store {
     ///
     /// As [`put`](Self::put), and if the batch takes more than 8 GiB, or names a table that does
     /// not exist.
-    pub fn apply(&self, batch: &Batch) -> Result<()> {
+    pub fn apply(&self, batch: &Batch) -> Result<Vec<bool>> {
         let contents = batch.contents(&self.inner.tables.load())?;
         let packed: Vec<_> = contents.iter().map(|content| self.inner.pack(content)).collect();
         let contents =
             contents.iter().zip(&packed).map(|(it, packed)| it.packed(packed.as_deref()));
         let contents: Vec<_> = contents.collect();
-        self.write_all(&contents, Expected::Anything).map(drop)
+        let mut existed = vec![false; contents.len()];
+        self.write_all(&contents, Expected::Anything, &mut existed)?;
+        Ok(existed)
     }
 
-    /// Writes the records of one batch, if the key of the first has the expected value.
+    /// Writes the records of one batch, if the key of the first has the expected value. Sets for each
+    /// whether its key had a value before.
     pub(super) fn write_all(
         &self,
         contents: &[Content<'_>],
         expected: Expected<'_>,
-    ) -> Result<Written> {
+        existed: &mut [bool],
+    ) -> Result<Swap> {
         let deletes = contents.iter().all(Content::removes);
         let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
         self.inner.with_room(bytes, deletes, || match contents {
-            [] => Ok(Written::Done(false)),
+            [] => Ok(Swap::Done),
             _ if self.inner.options.durability == Durability::Always => {
-                self.inner.write_durably(contents, expected)
+                self.inner.write_durably(contents, expected, existed)
             }
-            [one] => self.inner.write_single(&mut *self.inner.writer()?, one, expected),
-            many => self.inner.write(&mut *self.inner.writer()?, many),
+            [one] => {
+                self.inner.write_single(&mut *self.inner.writer()?, one, expected, &mut existed[0])
+            }
+            many => self.inner.write(&mut *self.inner.writer()?, many, existed),
         })
     }
 
@@ -81,15 +89,18 @@ impl Store {
         self.inner.sync()
     }
 
-    /// Writes one record, if its key has the expected value.
+    /// Writes one record, if its key has the expected value. Also returns whether it had a value
+    /// before.
     pub(super) fn write_one(
         &self,
         content: Content<'_>,
         expected: Expected<'_>,
-    ) -> Result<Written> {
+    ) -> Result<(Swap, bool)> {
         check(content.key.name, content.value)?;
         let packed = self.inner.pack(&content);
-        self.write_all(&[content.packed(packed.as_deref())], expected)
+        let mut existed = [false];
+        let swap = self.write_all(&[content.packed(packed.as_deref())], expected, &mut existed)?;
+        Ok((swap, existed[0]))
     }
 }
 
@@ -112,28 +123,32 @@ impl Inner {
     }
 
     /// Writes records together and syncs them before anybody finds them, if the key of the first
-    /// has the expected value. Returns whether it had a value. A single delete of a key without a
-    /// value writes nothing.
-    fn write_durably(&self, contents: &[Content<'_>], expected: Expected<'_>) -> Result<Written> {
+    /// has the expected value. A single delete of a key without a value writes nothing.
+    fn write_durably(
+        &self,
+        contents: &[Content<'_>],
+        expected: Expected<'_>,
+        existed: &mut [bool],
+    ) -> Result<Swap> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         let _claim = self.uncommitted.claim(&hashes);
-        let (existed, refused, appended, position) = {
+        let (refused, appended, position) = {
             let mut writer = self.writer()?;
             self.check_tables(contents)?;
             // Unreadable bytes are found before anything is written.
             let table = self.files.load();
-            let (mut existed, mut refused) = (false, None);
+            let mut refused = None;
             for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
                 let old = locate(&self.index, &table, hash, content.key)?;
                 if i == 0 {
                     refused = expected.refuses(old.as_ref())?;
-                    existed = old.is_some_and(|old| is_alive(&old.record));
                 }
+                existed[i] = old.is_some_and(|old| is_alive(&old.record));
             }
-            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed
+            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed[0]
                 || refused.is_some();
             let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
-            (existed, refused, appended, writer.position)
+            (refused, appended, writer.position)
         };
         // Also if nothing was written: a key may be absent because of a delete that is not durable
         // yet.
@@ -142,7 +157,7 @@ impl Inner {
             let _writer = self.writer()?;
             self.show(contents, &hashes, &file, offset)?;
         }
-        Ok(refused.map_or(Written::Done(existed), Written::Refused))
+        Ok(refused.map_or(Swap::Done, Swap::Found))
     }
 
     /// Makes records of the log visible, which begin at an offset.
@@ -169,36 +184,43 @@ impl Inner {
         writer: &mut Writer,
         content: &Content<'_>,
         expected: Expected<'_>,
-    ) -> Result<Written> {
+        existed: &mut bool,
+    ) -> Result<Swap> {
         self.check_tables(std::slice::from_ref(content))?;
         let hash = content.key.hash(&self.hasher);
         let table = self.files.load();
         let old = locate(&self.index, &table, hash, content.key)?;
         if let Some(found) = expected.refuses(old.as_ref())? {
-            return Ok(Written::Refused(found));
+            return Ok(Swap::Found(found));
         }
-        let existed = old.as_ref().is_some_and(|old| is_alive(&old.record));
-        if content.kind == Kind::Delete && !existed {
-            return Ok(Written::Done(false));
+        *existed = old.as_ref().is_some_and(|old| is_alive(&old.record));
+        if content.kind == Kind::Delete && !*existed {
+            return Ok(Swap::Done);
         }
         let (file, offset) = self.append(writer, std::slice::from_ref(content))?;
         self.publish(content, hash, &file, offset, old.as_ref())?;
-        Ok(Written::Done(existed))
+        Ok(Swap::Done)
     }
 
     /// Writes several records together, at least one.
-    fn write(&self, writer: &mut Writer, contents: &[Content<'_>]) -> Result<Written> {
+    fn write(
+        &self,
+        writer: &mut Writer,
+        contents: &[Content<'_>],
+        existed: &mut [bool],
+    ) -> Result<Swap> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
         hashes.iter().for_each(|&hash| self.index.prefetch(hash));
         self.check_tables(contents)?;
         // Unreadable bytes are found before anything is written.
         let table = self.files.load();
-        for (content, &hash) in contents.iter().zip(&hashes) {
-            locate(&self.index, &table, hash, content.key)?;
+        for ((content, &hash), existed) in contents.iter().zip(&hashes).zip(existed) {
+            let old = locate(&self.index, &table, hash, content.key)?;
+            *existed = old.is_some_and(|old| is_alive(&old.record));
         }
         let (file, offset) = self.append(writer, contents)?;
         self.show(contents, &hashes, &file, offset)?;
-        Ok(Written::Done(true))
+        Ok(Swap::Done)
     }
 
     /// Writes records into the log, where nobody finds them yet. Returns their file and where they

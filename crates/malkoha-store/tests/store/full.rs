@@ -41,7 +41,7 @@ pub(crate) fn fill_with(
         let mut batch = Batch::new();
         (full..full + many).for_each(|n| add(&mut batch, n));
         match store.apply(&batch) {
-            Ok(()) => full += many,
+            Ok(_) => full += many,
             // A shorter one may have room.
             Err(Error::NoSpace { .. }) if refused < 8 => refused += 1,
             Err(Error::NoSpace { .. }) => return full,

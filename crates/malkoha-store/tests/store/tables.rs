@@ -214,7 +214,7 @@ fn a_removal_gives_back_what_can_be_read() {
     let store = Store::open(dir.path(), &options).unwrap();
     assert!(store.remove_table("gone").unwrap_err().is_damage());
     assert!(store.tables().is_empty());
-    assert_eq!((store.len(), store.own_len(), store.snapshot().own_len()), (1, None, None));
+    assert_eq!((store.len(), store.main_len(), store.snapshot().main_len()), (1, None, None));
     assert!(store.compact().unwrap_err().is_damage());
     let stats = store.stats();
     assert!(stats.log_bytes - stats.tombstone_bytes < 1 << 17, "{stats:?}");
@@ -247,7 +247,7 @@ fn nothing_is_written_to_a_table_behind_its_removal() {
                             table.iter().try_for_each(|entry| entry.map(drop))
                         };
                         let written = match n % 2 {
-                            0 => store.apply(&batch),
+                            0 => store.apply(&batch).map(drop),
                             _ => snapshot.table("t").map_or(Ok(()), read),
                         };
                         match written {

@@ -21,7 +21,7 @@ impl Inner {
         &self,
         bytes: u64,
         deletes: bool,
-        write: impl Fn() -> Result<T>,
+        mut write: impl FnMut() -> Result<T>,
     ) -> Result<T> {
         self.wait_for_space(bytes);
         let share = if deletes { 0.0 } else { SHARE };

@@ -142,13 +142,12 @@ impl Inner {
                     let old = Located { location: file.location(offset), file, record };
                     self.copy(writer, old, sequence, oldest)?;
                 }
-                Step::Sealed => return Ok(true),
-                Step::End if scan.offset() >= file.end() => return Ok(true),
-                Step::End if on_damage == OnDamage::Refuse => {
+                Step::Sealed | Step::End => return Ok(true),
+                Step::Gap if on_damage == OnDamage::Refuse => {
                     return Err(file.no_record(scan.offset()));
                 }
-                Step::End if !scan.skip() => return Ok(true),
-                Step::End => {}
+                Step::Gap if !scan.skip() => return Ok(true),
+                Step::Gap => {}
             }
         }
         Ok(false)
