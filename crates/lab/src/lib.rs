@@ -22,6 +22,7 @@ pub mod results;
 pub mod soak;
 pub mod space;
 pub mod subject;
+pub mod texts;
 pub mod threads;
 pub mod workload;
 

@@ -9,6 +9,7 @@ use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
 use lab::soak::{self, SoakArgs};
 use lab::space::{self, SpaceArgs};
+use lab::texts::{self, TextsArgs};
 use lab::threads::{self, ThreadsArgs};
 
 #[derive(Parser)]
@@ -31,6 +32,8 @@ enum Command {
     /// Bits per key at several false-positive rates, with the bound and Bloom filters; how full
     /// filters get
     Space(SpaceArgs),
+    /// What a text costs while deduplicators of texts grow: time and memory, with plots
+    Texts(TextsArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),
     /// One structure's lookups, for Valgrind to count
@@ -51,6 +54,7 @@ fn main() -> Result<()> {
             threads::report(&args, contenders)
         }
         Command::Space(args) => space::report(&args),
+        Command::Texts(args) => texts::report(&args),
         Command::Paper(args) => {
             paper::run(&args)?;
             let made = |out| page::run(&ReportArgs::of(args.out.clone(), out));

@@ -297,7 +297,8 @@ def main():
         job, name = arguments.do.split("/")
         return JOBS[job][2][name]()
     if not arguments.folder.exists():
-        take(REAL[arguments.real](), arguments.folder) if arguments.real else make(arguments.folder, arguments.documents)
+        real = arguments.real
+        take(REAL[real](), arguments.folder) if real else make(arguments.folder, arguments.documents)
     malkoha, program = arguments.malkoha.resolve(), pathlib.Path(__file__).resolve()
     os.chdir(arguments.folder)
     cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("model name")), ": unknown")

@@ -7,7 +7,7 @@
 //! | method | index per kept text | wrongly dropped |
 //! | --- | --- | --- |
 //! | [`exact`](Options::exact) | 13 bytes | none (over 96 bits are compared) |
-//! | [`near`](Options::near) 0.8 | 16 fingerprints, about 60 bytes | 1 in 10,000, or as asked |
+//! | [`near`](Options::near) 0.8 | 16 fingerprints, 60 to 70 bytes | 1 in 10,000, or as asked |
 //! | [`paragraphs`](Options::paragraphs) | 13 bytes per paragraph | none |
 //!
 //! # How similar texts are found

@@ -2,7 +2,7 @@
 //! files alone. `docs/report/README.md` is written by hand.
 
 mod data;
-mod plot;
+pub(crate) mod plot;
 mod sections;
 mod table;
 

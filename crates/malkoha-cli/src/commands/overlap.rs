@@ -186,10 +186,6 @@ struct Finder {
 impl Sink for Finder {
     type Made = Records<Share, ()>;
 
-    fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
-        records.set_aside()
-    }
-
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
         if self.shard != records.shard {
             (self.shard, self.line) = (records.shard, 1);
@@ -206,7 +202,7 @@ impl Sink for Finder {
                     self.counts.documents += 1;
                     json!({ "file": file, "line": line, "bad": bad.to_string() })
                 }
-                Content::Text(_) => {
+                Content::Text => {
                     self.counts.documents += 1;
                     if share.ratio() <= self.above {
                         continue;

@@ -124,8 +124,9 @@ fn write_beside(
     contents: &Contents<'_>,
 ) -> io::Result<Option<File>> {
     let draft = Draft::of(target)?;
-    write(draft.file(), contents)?;
+    // Before others could read what they may not.
     permissions.map_or(Ok(()), |permissions| draft.file().set_permissions(permissions))?;
+    write(draft.file(), contents)?;
     // Before it has the name by which others find it.
     let lock =
         (locked && cfg!(unix)).then(|| draft.file().try_clone().and_then(hold)).transpose()?;

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::iter::Fuse;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::Source;
@@ -84,9 +85,10 @@ impl<R: Source, I: Iterator<Item = R>> Sources<I> {
         let open = &mut state.open[at];
         let (place, mut source) = ((number, open.next), open.source.take());
         open.next += 1;
-        let read = MutexGuard::unlocked(&mut state, || {
-            source.as_mut().map_or(Ok(false), |source| source.next(block))
-        });
+        let mut next = || source.as_mut().map_or(Ok(false), |source| source.next(block));
+        // A panic is an end too, or other threads would wait for this one.
+        let read = MutexGuard::unlocked(&mut state, || catch_unwind(AssertUnwindSafe(&mut next)));
+        let read = read.unwrap_or_else(|_| Err(anyhow!("a thread failed: see above")));
         // Sources before it may have ended meanwhile.
         let at = number - state.first;
         let open = &mut state.open[at];

@@ -4,7 +4,7 @@ use anyhow::bail;
 
 use super::*;
 
-/// Some numbers, a block each, and then perhaps an error.
+/// Some numbers, a block each, and then perhaps an error, or a panic after an odd one.
 struct Numbers(Vec<u32>, bool);
 
 impl Source for Numbers {
@@ -13,7 +13,8 @@ impl Source for Numbers {
     fn next(&mut self, block: &mut u32) -> Result<bool> {
         match self.0.pop() {
             Some(number) => *block = number,
-            None if self.1 => bail!("no more"),
+            None if self.1 && block.is_multiple_of(2) => bail!("no more"),
+            None if self.1 => panic!("no more"),
             None => return Ok(false),
         }
         Ok(true)

@@ -115,10 +115,6 @@ impl Decider {
 impl Sink for Decider {
     type Made = Records<Prepared, Progress>;
 
-    fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
-        records.set_aside()
-    }
-
     fn take(&mut self, records: &mut Records<Prepared, Progress>) -> Result<()> {
         let shard = records.shard;
         if self.shard != Some(shard) {
@@ -130,7 +126,7 @@ impl Sink for Decider {
         let file = shown(&self.shards[shard].input);
         let mut lines = Vec::new();
         for (record, prepared) in records.each() {
-            let decision = if matches!(record.content, Content::Text(_)) {
+            let decision = if matches!(record.content, Content::Text) {
                 self.seen.texts.decide(prepared)?
             } else {
                 self.seen.texts.skip();
@@ -175,7 +171,7 @@ fn report(
     of: impl Fn(u64) -> Value,
 ) -> Option<Value> {
     match (content, decision) {
-        (Content::Blank, _) | (Content::Text(_), Decision::Keep) => return None,
+        (Content::Blank, _) | (Content::Text, Decision::Keep) => return None,
         (Content::Bad(bad), _) => {
             report["why"] = "bad".into();
             report["bad"] = bad.to_string().into();

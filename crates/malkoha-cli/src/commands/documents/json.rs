@@ -28,7 +28,7 @@ impl fmt::Display for Bad {
 }
 
 /// The names that lead to a field: `text`, or `/meta/body` for one within an object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Field {
     name: String,
     path: Vec<String>,
@@ -60,9 +60,19 @@ impl Field {
         }
     }
 
-    /// Puts the text of a record into `text`. Returns the place of its JSON string.
-    pub(crate) fn read(&self, record: &[u8], text: &mut String) -> Result<Range<usize>, Bad> {
-        text.clear();
+    /// Puts the text of a record into `text`.
+    pub(crate) fn read(&self, record: &[u8], text: &mut String) -> Result<(), Bad> {
+        let mut reader = serde_json::Deserializer::from_slice(record);
+        let taken = Take(&self.path, text).deserialize(&mut reader);
+        match taken {
+            Ok(found) if reader.end().is_ok() => found.then_some(()).ok_or(Bad::Lacks),
+            // This way tells one error from another.
+            _ => unquote(&record[self.place(record)?], text),
+        }
+    }
+
+    /// The place of the text's JSON string in a record.
+    pub(super) fn place(&self, record: &[u8]) -> Result<Range<usize>, Bad> {
         let mut reader = serde_json::Deserializer::from_slice(record);
         let found = Seek(&self.path).deserialize(&mut reader).map_err(|_| Bad::NoJson)?;
         reader.end().map_err(|_| Bad::NoJson)?;
@@ -70,7 +80,6 @@ impl Field {
         if raw == "null" {
             return Err(Bad::Null);
         }
-        unquote(raw.as_bytes(), text)?;
         let start = raw.as_ptr().addr() - record.as_ptr().addr();
         Ok(start..start + raw.len())
     }
@@ -82,13 +91,48 @@ pub(super) fn fields(record: &[u8]) -> Vec<String> {
     fields.unwrap_or_default().into_keys().collect()
 }
 
-/// Appends the text of a JSON string.
-pub(crate) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
+/// Puts the text of a JSON string into `text`.
+pub(super) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
     let mut reader = serde_json::Deserializer::from_slice(string);
-    reader.deserialize_str(Text(text)).map_err(|_| Bad::NoText)
+    Text(text).deserialize(&mut reader).map_err(|_| Bad::NoText)
 }
 
-/// Finds the value at the end of a path through objects; the last one of several.
+/// Puts the text at the end of a path through objects into a string; the last one of several.
+struct Take<'a>(&'a [String], &'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Take<'_> {
+    /// Whether there is one.
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<bool, D::Error> {
+        value.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Take<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let mut found = false;
+        while let Some(is_it) = map.next_key_seed(Is(&self.0[0]))? {
+            found = match &self.0[1..] {
+                _ if !is_it => {
+                    map.next_value::<IgnoredAny>()?;
+                    found
+                }
+                [] => map.next_value_seed(Text(self.1)).map(|()| true)?,
+                rest => map.next_value_seed(Take(rest, self.1))?,
+            };
+        }
+        Ok(found)
+    }
+}
+
+/// Finds the JSON of the value at the end of a path through objects; the last one of several.
 struct Seek<'a>(&'a [String]);
 
 impl<'de> DeserializeSeed<'de> for Seek<'_> {
@@ -146,8 +190,16 @@ impl Visitor<'_> for Is<'_> {
     }
 }
 
-/// Appends a string.
+/// Puts a string into another one.
 struct Text<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Text<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        value.deserialize_str(self)
+    }
+}
 
 impl Visitor<'_> for Text<'_> {
     type Value = ();
@@ -157,6 +209,7 @@ impl Visitor<'_> for Text<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.clear();
         self.0.push_str(text);
         Ok(())
     }
@@ -170,8 +223,9 @@ mod tests {
     fn the_text_and_its_place_are_found() {
         let text = |field: &str, record: &str| {
             let mut text = String::new();
-            let place = Field::parse(field).read(record.as_bytes(), &mut text)?;
-            Ok((text, record[place].to_owned()))
+            let field = Field::parse(field);
+            field.read(record.as_bytes(), &mut text)?;
+            Ok((text, record[field.place(record.as_bytes())?].to_owned()))
         };
         let found = |text: &str, raw: &str| Ok((text.to_owned(), raw.to_owned()));
         let record = r#" {"id":1,"text" : "a\n\u00e9\"","m":{"x/y":{"t":"deep"},"n":[1]}} "#;
@@ -179,6 +233,8 @@ mod tests {
         assert_eq!(text("/m/x~1y/t", record), found("deep", r#""deep""#));
         assert_eq!(text("te\u{78}t", r#"{"te\u0078t":"x"}"#), found("x", r#""x""#));
         assert_eq!(text("t", r#"{"t":1,"t":"last"}"#), found("last", r#""last""#));
+        assert_eq!(text("t", r#"{"t":"first","t":"last"}"#), found("last", r#""last""#));
+        assert_eq!(text("/a/t", r#"{"a":1,"a":{"t":"x"}}"#), found("x", r#""x""#));
         for (field, record, bad) in [
             ("text", "", Bad::NoJson),
             ("text", "[1]", Bad::NoJson),
@@ -188,6 +244,9 @@ mod tests {
             ("text", r#"{"Text":"x"}"#, Bad::Lacks),
             ("text", r#"{"text":null}"#, Bad::Null),
             ("text", r#"{"text":["x"]}"#, Bad::NoText),
+            ("text", r#"{"text":"first","text":"\ud800"}"#, Bad::NoText),
+            ("text", r#"{"text":"first","text":null}"#, Bad::Null),
+            ("/a/b", r#"{"a":{"b":"x"},"a":{}}"#, Bad::Lacks),
             ("/a/b", r#"{"a":"b"}"#, Bad::Lacks),
         ] {
             assert_eq!(text(field, record), Err(bad), "{field} of {record}");

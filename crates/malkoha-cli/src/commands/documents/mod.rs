@@ -25,8 +25,9 @@ pub(crate) use shards::Shard;
 pub(crate) use write::{Files, Report};
 
 use self::json::{Bad, Field};
+use self::records::Rows;
 use self::source::{Piece, Reader};
-use self::table::{Group, Table};
+use self::table::Table;
 use crate::arguments::ThreadArgs;
 use crate::input::{Inputs, is_same, linked_files_below, name};
 use crate::pipeline::{Sink, in_two_turns};
@@ -123,17 +124,38 @@ impl DocumentArgs {
         let total = shards[first..].iter().map(Shard::size).sum();
         let bar = Arc::new(Progress::beside_lines("Reading", total));
         let (field, on_bad) = (Arc::new(Field::parse(&self.field)), self.bad);
-        let readers = Reader::all(Arc::clone(shards), bar, Arc::clone(&field), first);
+        let readers = Reader::all(Arc::clone(shards), bar, field, first);
         let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
         let work = move |piece: &Piece, records: &mut Records<P, E>| {
-            records.read(piece, &names[piece.shard], &field, &prepare, on_bad)
+            records.read(piece, &names[piece.shard], &prepare, on_bad)
         };
         let threads = self.threads.threads();
         files.threads = threads;
         let aside = if files.writes { 0 } else { MOST_ASIDE };
-        let (sink, mut files) = in_two_turns(readers, (threads, aside), work, sink, files)?;
+        let sink = Gather { sink, rows: Rows::default() };
+        let (gather, mut files) = in_two_turns(readers, (threads, aside), work, sink, files)?;
         files.finish()?;
-        Ok(sink)
+        Ok(gather.sink)
+    }
+}
+
+/// Decides by `sink`, and gathers the decisions on the rows of a group.
+struct Gather<S> {
+    sink: S,
+    rows: Rows,
+}
+
+impl<P: Hashes, E: Send + 'static, S: Sink<Made = Records<P, E>>> Sink for Gather<S> {
+    type Made = Records<P, E>;
+
+    fn take(&mut self, records: &mut Self::Made) -> Result<()> {
+        self.sink.take(records)?;
+        records.gather(&mut self.rows);
+        Ok(())
+    }
+
+    fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
+        records.set_aside()
     }
 }
 
@@ -165,7 +187,7 @@ pub(crate) fn each_text(
                 let mut texts = 0;
                 for field in &fields {
                     match field.read(record, &mut text) {
-                        Ok(_) => {
+                        Ok(()) => {
                             texts += 1;
                             each(&text)?;
                         }
@@ -193,12 +215,12 @@ fn each_text_of_table(
     let tables: Vec<_> =
         fields.iter().map(|field| Table::open(path, field, None)).collect::<Result<_>>()?;
     let mut before = 0;
-    for index in 0..tables.first().map_or(0, |table| table.groups()) {
+    for batch in tables.iter().take(1).flat_map(Table::batches) {
         // By row: why it is bad, until one of its fields has a text.
         let mut bad: Vec<Option<(&Field, Bad)>> = Vec::new();
         for (at, (field, table)) in fields.iter().zip(&tables).enumerate() {
             let mut row = 0;
-            Group { table: Arc::clone(table), index }.each_text(|text| {
+            batch.of(table).each_text(|text| {
                 let found = text.map(&mut *each);
                 match (found, at) {
                     (Ok(done), _) => {

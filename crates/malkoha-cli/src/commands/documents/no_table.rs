@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use super::json::{Bad, Field};
-use super::records::Row;
+use super::records::Rows;
 
 /// A file, of which there is none.
 pub(crate) struct Table(Infallible);
@@ -18,7 +18,7 @@ impl Table {
         bail!("such files were refused before")
     }
 
-    pub(super) fn groups(&self) -> usize {
+    pub(super) fn batches(self: &Arc<Self>) -> Batches {
         match self.0 {}
     }
 
@@ -27,26 +27,31 @@ impl Table {
     }
 }
 
-pub(crate) struct Group {
+pub(super) type Batches = Box<dyn Iterator<Item = Batch> + Send>;
+
+pub(crate) struct Batch {
     pub(super) table: Arc<Table>,
-    #[expect(dead_code, reason = "as in the other build")]
-    pub(super) index: usize,
+    pub(super) is_last: bool,
 }
 
-impl Group {
+impl Batch {
+    pub(super) fn rows(&self) -> usize {
+        match self.table.0 {}
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self.table.0 {}
     }
 
-    pub(super) fn rows(&self) -> usize {
-        match self.table.0 {}
+    pub(super) fn of(&self, table: &Arc<Table>) -> Self {
+        match table.0 {}
     }
 
     pub(super) fn each_text(&self, _: impl FnMut(Result<&str, Bad>) -> Result<()>) -> Result<()> {
         match self.table.0 {}
     }
 
-    pub(super) fn rest(&self, _: &[Row<'_>]) -> Result<Rest> {
+    pub(super) fn rest(&self, _: &Rows) -> Result<Rest> {
         match self.table.0 {}
     }
 }
@@ -60,7 +65,7 @@ impl TableWriter {
         match table.0 {}
     }
 
-    pub(super) fn add(&mut self, _: &Group, rest: &Rest) -> Result<()> {
+    pub(super) fn add(&mut self, _: &Batch, rest: &Rest) -> Result<()> {
         match rest.0 {}
     }
 

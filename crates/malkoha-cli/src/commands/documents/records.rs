@@ -1,5 +1,7 @@
 //! From a block of lines to prepared texts, and from decisions to the lines that stay.
 
+use std::collections::HashMap;
+use std::mem;
 use std::ops::Range;
 
 use anyhow::{Result, bail};
@@ -7,7 +9,7 @@ use malkoha_text::Memory;
 
 use super::json::{self, Bad, Field};
 use super::source::Piece;
-use super::table::{Group, Rest};
+use super::table::{Batch, Rest};
 use crate::output::{Encoding, Piece as Compressed};
 use crate::records::{shown, split};
 
@@ -35,7 +37,9 @@ pub(crate) struct Records<P, E> {
     /// The lines of the block that stay, and their compressed form.
     pub(crate) rest: Vec<u8>,
     pub(crate) piece: Compressed,
-    /// The rows of a table that stay.
+    /// Of a table: whether a group ends here. Its rows then, and those that stay.
+    ends_group: Option<bool>,
+    rows: Rows,
     pub(super) rest_of_group: Option<Rest>,
     /// Lines of the report.
     pub(crate) report: Vec<u8>,
@@ -70,12 +74,53 @@ pub(super) enum Row<'a> {
     Cut(&'a [Range<usize>]),
 }
 
+/// What stays of each row of a group.
+#[derive(Default)]
+pub(super) struct Rows {
+    stays: Vec<bool>,
+    /// The parts of texts that stay, of rows whose texts are cut.
+    cut: HashMap<usize, Vec<Range<usize>>>,
+}
+
+impl Rows {
+    pub(super) fn push(&mut self, row: Row<'_>) {
+        if let Row::Cut(kept) = row {
+            self.cut.insert(self.stays.len(), kept.to_vec());
+        }
+        self.stays.push(!matches!(row, Row::Drop));
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Rows {
+    pub(super) fn row(&self, at: usize) -> Option<Row<'_>> {
+        self.stays.get(at).map(|stays| match self.cut.get(&at) {
+            Some(kept) => Row::Cut(kept),
+            None if *stays => Row::Keep,
+            None => Row::Drop,
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.stays.len()
+    }
+
+    pub(super) fn none_stay(&self) -> bool {
+        !self.stays.contains(&true)
+    }
+
+    /// Whether all stay as they are.
+    pub(super) fn all_stay(&self) -> bool {
+        !self.stays.contains(&false) && self.cut.is_empty()
+    }
+}
+
 impl Record {
     fn row(&self, on_bad: Option<OnBad>) -> Row<'_> {
         match (&self.content, &self.fate) {
             (Content::Blank, _) | (_, Fate::Drop) => Row::Drop,
             (Content::Bad(_), _) if on_bad != Some(OnBad::Keep) => Row::Drop,
-            (Content::Text(_), Fate::Cut(kept)) => Row::Cut(kept),
+            (Content::Text, Fate::Cut(kept)) => Row::Cut(kept),
             _ => Row::Keep,
         }
     }
@@ -84,8 +129,7 @@ impl Record {
 /// The content of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A text, whose JSON string has this place in the line, if it is one.
-    Text(Range<usize>),
+    Text,
     Bad(Bad),
     Blank,
 }
@@ -101,6 +145,8 @@ impl<P, E> Default for Records<P, E> {
             text: String::new(),
             rest: Vec::new(),
             piece: Compressed::default(),
+            ends_group: None,
+            rows: Rows::default(),
             rest_of_group: None,
             report: Vec::new(),
             encoding: None,
@@ -132,15 +178,16 @@ impl<P: Hashes, E> Records<P, E> {
         &mut self,
         piece: &Piece,
         file: &str,
-        field: &Field,
         prepare: &impl Fn(&str, &mut Memory, &mut P),
         on_bad: OnBad,
     ) -> Result<()> {
         let Self { records, prepared, memory, text, .. } = self;
+        let field = &*piece.field;
         (self.shard, self.ends, self.on_bad) = (piece.shard, piece.ends, Some(on_bad));
         records.clear();
         self.report.clear();
         self.note = None;
+        self.ends_group = piece.batch.as_ref().map(|batch| batch.is_last);
         if piece.ends {
             return Ok(());
         }
@@ -149,13 +196,13 @@ impl<P: Hashes, E> Records<P, E> {
             if prepared.len() == at {
                 prepared.push(P::default());
             }
-            if matches!(content, Content::Text(_)) {
+            if matches!(content, Content::Text) {
                 prepare(text, memory, &mut prepared[at]);
             }
             records.push(Record { line, content, fate: Fate::Keep });
         };
-        if let Some(group) = &piece.group {
-            return read_rows(group, piece.rows_before, file, field, on_bad, |content, text| {
+        if let Some(batch) = &piece.batch {
+            return read_rows(batch, piece.rows_before, file, field, on_bad, |content, text| {
                 add(0..0, content, text);
             });
         }
@@ -166,7 +213,7 @@ impl<P: Hashes, E> Records<P, E> {
                 number += 1;
                 let end = (start + line.len() + 1).min(block.text.len());
                 let content = match field.read(line, text) {
-                    Ok(place) => Content::Text(place),
+                    Ok(()) => Content::Text,
                     Err(_) if line.trim_ascii().is_empty() => Content::Blank,
                     Err(bad) if on_bad == OnBad::Stop => bail!(
                         "line {number} of {file} {}: '{}' (--bad keep or drop goes on)",
@@ -187,14 +234,21 @@ impl<P: Hashes, E> Records<P, E> {
         self.records.iter_mut().zip(&mut self.prepared)
     }
 
+    /// Adds the rows to those before them in their group, and takes all at its end.
+    pub(super) fn gather(&mut self, rows: &mut Rows) {
+        if let (Some(ends), Some(_)) = (self.ends_group, self.encoding) {
+            self.records.iter().for_each(|record| rows.push(record.row(self.on_bad)));
+            self.rows = if ends { mem::take(rows) } else { Rows::default() };
+        }
+    }
+
     /// Puts the lines or rows that stay together, and compresses them.
     pub(crate) fn finish(&mut self, piece: &Piece) -> Result<()> {
         let Some(encoding) = self.encoding else { return Ok(()) };
-        if let Some(group) = &piece.group {
-            if !piece.ends {
-                let rows: Vec<_> = self.records.iter().map(|it| it.row(self.on_bad)).collect();
-                self.rest_of_group = Some(group.rest(&rows)?);
-            }
+        if piece.table.is_some() {
+            let rows = mem::take(&mut self.rows);
+            let batch = piece.batch.as_ref().filter(|batch| batch.is_last);
+            self.rest_of_group = batch.map(|batch| batch.rest(&rows)).transpose()?;
             return Ok(());
         }
         self.rest.clear();
@@ -211,9 +265,9 @@ impl<P: Hashes, E> Records<P, E> {
             let line = &block[record.line.clone()];
             match (record.row(*on_bad), &record.content) {
                 (Row::Drop, _) => continue,
-                (Row::Cut(kept), Content::Text(place)) => {
-                    text.clear();
+                (Row::Cut(kept), Content::Text) => {
                     // It was parsed before.
+                    let place = piece.field.place(line).unwrap_or_default();
                     let _ = json::unquote(&line[place.clone()], text);
                     let left: String = kept.iter().map(|part| &text[part.clone()]).collect();
                     rest.extend_from_slice(&line[..place.start]);
@@ -233,20 +287,20 @@ impl<P: Hashes, E> Records<P, E> {
 
 /// Reads the rows of a table.
 fn read_rows(
-    group: &Group,
+    batch: &Batch,
     mut number: u64,
     file: &str,
     field: &Field,
     on_bad: OnBad,
     mut add: impl FnMut(Content, &str),
 ) -> Result<()> {
-    group.each_text(|text| {
+    batch.each_text(|text| {
         number += 1;
         match text {
-            Ok(text) => add(Content::Text(0..0), text),
+            Ok(text) => add(Content::Text, text),
             Err(bad) if on_bad == OnBad::Stop => bail!(
                 "row {number} of {file} {} (--bad keep or drop goes on)",
-                field.complaint(bad, || group.table.fields())
+                field.complaint(bad, || batch.table.fields())
             ),
             Err(bad) => add(Content::Bad(bad), ""),
         }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::json::Field;
 use super::shards::Shard;
-use super::table::{Group, Table};
+use super::table::{Batch, Batches, Table};
 use crate::input::{Block, Blocks, Inputs};
 use crate::pipeline::Source;
 use crate::progress::Progress;
@@ -14,9 +14,11 @@ use crate::progress::Progress;
 /// Whole lines of a file, some rows of a table, or its end.
 #[derive(Default)]
 pub(crate) struct Piece {
+    pub(super) field: Arc<Field>,
     pub(crate) lines: Block,
-    /// The rows; at the end, the group after the last one.
-    pub(super) group: Option<Group>,
+    /// The table, and its rows; none at its end.
+    pub(super) table: Option<Arc<Table>>,
+    pub(super) batch: Option<Batch>,
     pub(super) rows_before: u64,
     /// The number of the file.
     pub(crate) shard: usize,
@@ -36,8 +38,8 @@ pub(crate) struct Reader {
 enum State {
     Closed,
     Lines(Blocks),
-    /// The number of the next row group, and of the rows before it.
-    Table(Arc<Table>, usize, u64),
+    /// The next batches, and the number of the rows before them.
+    Table(Arc<Table>, Batches, u64),
     Ended,
 }
 
@@ -59,7 +61,8 @@ impl Reader {
         let Shard { input, output, is_table, .. } = &self.shards[self.shard];
         if *is_table {
             let table = Table::open(input, &self.field, output.as_deref())?;
-            return Ok(State::Table(table, 0, 0));
+            let batches = table.batches();
+            return Ok(State::Table(table, batches, 0));
         }
         let inputs = Inputs::new(vec![input.clone()], b'\n').all_needed().numbered(true);
         Ok(State::Lines(inputs.blocks(&self.progress)))
@@ -73,21 +76,19 @@ impl Source for Reader {
         if matches!(self.state, State::Closed) {
             self.state = self.open()?;
         }
-        piece.shard = self.shard;
-        piece.group = None;
+        (piece.shard, piece.field) = (self.shard, Arc::clone(&self.field));
+        (piece.table, piece.batch) = (None, None);
         piece.ends = match &mut self.state {
             State::Lines(blocks) => !blocks.next(&mut piece.lines)?,
-            State::Table(table, index, rows) => {
-                let group = Group { table: Arc::clone(table), index: *index };
-                let ends = *index == table.groups();
+            State::Table(table, batches, rows) => {
+                piece.table = Some(Arc::clone(table));
+                piece.batch = batches.next();
                 piece.rows_before = *rows;
-                if !ends {
-                    self.progress.advance(group.bytes());
-                    *rows += group.rows() as u64;
-                    *index += 1;
+                if let Some(batch) = &piece.batch {
+                    self.progress.advance(batch.bytes());
+                    *rows += batch.rows() as u64;
                 }
-                piece.group = Some(group);
-                ends
+                piece.batch.is_none()
             }
             State::Closed | State::Ended => return Ok(false),
         };

@@ -11,7 +11,7 @@ use super::records::{Hashes, Records};
 use super::settle::Settler;
 use super::shards::Shard;
 use super::source::Piece;
-use super::table::{Group, TableWriter};
+use super::table::{Table, TableWriter};
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 use crate::output::{Draft, Encoder, stdout};
@@ -67,7 +67,7 @@ impl<E: Send + 'static> Files<E> {
     }
 
     /// The open file of a shard.
-    fn open(&mut self, shard: usize, group: Option<&Group>) -> Result<&mut Open> {
+    fn open(&mut self, shard: usize, table: Option<&Table>) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.shard != shard) {
             let Shard { output, encoding, .. } = &self.shards[shard];
             let out = match output {
@@ -77,8 +77,8 @@ impl<E: Send + 'static> Files<E> {
                     Out::Stdout
                 }
             };
-            let form = match (&out, group) {
-                (Out::File(draft), Some(Group { table, .. })) => {
+            let form = match (&out, table) {
+                (Out::File(draft), Some(table)) => {
                     Form::Table(TableWriter::begin(table, draft.file())?.into())
                 }
                 _ => {
@@ -95,9 +95,9 @@ impl<E: Send + 'static> Files<E> {
     fn end(
         &mut self,
         shard: usize,
-        group: Option<&Group>,
+        table: Option<&Table>,
     ) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<E>>> {
-        self.open(shard, group)?;
+        self.open(shard, table)?;
         let Some(Open { out, form, .. }) = self.open.take() else { return Ok(None) };
         let path = self.shards[shard].output.clone();
         let ended = match form {
@@ -130,7 +130,7 @@ impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
     }
 
     fn write(&mut self, piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
-        let (shard, group) = (records.shard, piece.group.as_ref());
+        let (shard, table) = (records.shard, piece.table.as_deref());
         let rest = records.rest_of_group.take();
         if shard < self.first_new {
             return Ok(());
@@ -141,10 +141,10 @@ impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         if self.writes {
             let failed =
                 self.shards[shard].output.as_deref().map_or(CANNOT_WRITE.into(), cannot_write);
-            let Open { out, form, .. } = self.open(shard, group)?;
-            match (form, group.zip(rest)) {
-                (Form::Table(writer), Some((group, rest))) => {
-                    writer.add(group, &rest).context(failed)?;
+            let Open { out, form, .. } = self.open(shard, table)?;
+            match (form, piece.batch.as_ref().zip(rest)) {
+                (Form::Table(writer), Some((batch, rest))) => {
+                    writer.add(batch, &rest).context(failed)?;
                 }
                 (Form::Lines(encoder), _) if !records.ends => {
                     out.with(|out| encoder.add(&mut records.piece, out)).context(failed)?;
@@ -155,7 +155,7 @@ impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         if !records.ends {
             return Ok(());
         }
-        let name_file = if self.writes { self.end(shard, group)? } else { None };
+        let name_file = if self.writes { self.end(shard, table)? } else { None };
         let report = self.report.as_mut().map(Report::flush).transpose()?;
         let (note, on_end) = (records.note.take(), Arc::clone(&self.on_end));
         self.settler.add(move || {

@@ -1,5 +1,5 @@
-//! Parquet files: tables, of which a column has the texts. Row groups are read and written page by
-//! page.
+//! Parquet files: tables, of which a column has the texts. Row groups are read in batches, and
+//! written page by page.
 
 mod rest;
 #[cfg(test)]
@@ -7,6 +7,7 @@ mod tests;
 
 use std::cell::Cell;
 use std::fs::File;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
@@ -17,18 +18,24 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader, get_typed_column_reader};
 use parquet::data_type::ByteArrayType;
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 pub(super) use self::rest::{Rest, TableWriter};
 use super::json::{Bad, Field};
 use crate::input::name;
 
-/// Rows that are read at once.
-const BATCH: usize = 64;
+/// Rows whose hashes are in memory at once, 150 to 300 bytes each; few in tests, which have small
+/// files.
+const BATCH: usize = if cfg!(debug_assertions) { 7 } else { 1 << 16 };
 
-/// The most rows of a group, each of which takes some memory even if it is empty.
-const MOST_ROWS: i64 = 1 << 24;
+/// Rows that are read at once.
+const AT_ONCE: usize = 64;
+
+/// The most rows of a group, each of which takes a byte of memory until the group is written.
+const MOST_ROWS: i64 = 1 << 28;
 
 /// The most values of a page. Levels that repeat need no bytes.
 const MOST_VALUES: u32 = 1 << 26;
@@ -46,10 +53,18 @@ pub(crate) struct Table {
 impl Table {
     pub(super) fn open(path: &Path, field: &Field, output: Option<&Path>) -> Result<Arc<Self>> {
         let metadata = guarded(path, || {
+            let file = File::open(path)?;
             let mut reader =
                 ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
-            reader.try_parse(&File::open(path)?)?;
-            Ok(reader.finish()?)
+            reader.try_parse(&file)?;
+            let metadata = reader.finish()?;
+            // The library allocates as many bytes for a page as its column may have.
+            for column in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
+                let (start, bytes) = column.byte_range();
+                let end = start.saturating_add(bytes);
+                ensure!(end <= file.metadata()?.len(), "a column ends after the file");
+            }
+            Ok(metadata)
         })?;
         for (number, group) in metadata.row_groups().iter().enumerate() {
             let rows = group.num_rows();
@@ -64,8 +79,18 @@ impl Table {
         Ok(Arc::new(Self { path: path.into(), metadata, column, output: output.map(Into::into) }))
     }
 
-    pub(super) fn groups(&self) -> usize {
-        self.metadata.num_row_groups()
+    /// All rows, in their order.
+    pub(super) fn batches(self: &Arc<Self>) -> Batches {
+        let table = Arc::clone(self);
+        Box::new((0..table.metadata.num_row_groups()).flat_map(move |group| {
+            let table = Arc::clone(&table);
+            let all = usize::try_from(table.metadata.row_group(group).num_rows()).unwrap_or(0);
+            (0..all).step_by(BATCH).map(move |first| {
+                let rows = first..all.min(first + BATCH);
+                let is_last = rows.end == all;
+                Batch { table: Arc::clone(&table), group, rows, is_last }
+            })
+        }))
     }
 
     /// The names of the columns.
@@ -92,20 +117,32 @@ fn column(metadata: &ParquetMetaData, path: &[String]) -> Result<usize, Bad> {
     if is_text { Ok(at) } else { Err(Bad::NoText) }
 }
 
-/// Some rows of a file, or its end.
-pub(crate) struct Group {
+/// The batches of a file.
+pub(super) type Batches = Box<dyn Iterator<Item = Batch> + Send>;
+
+/// Some rows of a group.
+pub(crate) struct Batch {
     pub(super) table: Arc<Table>,
-    pub(super) index: usize,
+    group: usize,
+    rows: Range<usize>,
+    /// Whether the group ends with them.
+    pub(super) is_last: bool,
 }
 
-impl Group {
-    /// Its size in the file.
-    pub(super) fn bytes(&self) -> usize {
-        usize::try_from(self.table.metadata.row_group(self.index).compressed_size()).unwrap_or(0)
+impl Batch {
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
     }
 
-    pub(super) fn rows(&self) -> usize {
-        usize::try_from(self.table.metadata.row_group(self.index).num_rows()).unwrap_or(0)
+    /// The size in the file of the group that ends.
+    pub(super) fn bytes(&self) -> usize {
+        let bytes = self.table.metadata.row_group(self.group).compressed_size();
+        if self.is_last { usize::try_from(bytes).unwrap_or(0) } else { 0 }
+    }
+
+    /// The same rows, where another column has the texts.
+    pub(super) fn of(&self, table: &Arc<Table>) -> Self {
+        Self { table: Arc::clone(table), rows: self.rows.clone(), ..*self }
     }
 
     /// Calls `each` with the texts of all rows.
@@ -122,17 +159,21 @@ impl Group {
         let mut reader = get_typed_column_reader::<ByteArrayType>(reader);
         let full =
             self.table.metadata.file_metadata().schema_descr().column(column).max_def_level();
-        let (mut levels, mut values, mut rows) = (Vec::new(), Vec::new(), 0);
-        loop {
+        let (mut levels, mut values, mut left) = (Vec::new(), Vec::new(), self.rows());
+        guarded(path, || Ok(reader.skip_records(self.rows.start)?))?;
+        // After the last row of a group there is none.
+        while left > 0 || self.is_last {
             levels.clear();
             values.clear();
             let (read, ..) = guarded(path, || {
-                Ok(reader.read_records(BATCH, Some(&mut levels), None, &mut values)?)
+                let most = left.clamp(1, AT_ONCE);
+                Ok(reader.read_records(most, Some(&mut levels), None, &mut values)?)
             })?;
+            ensure!((read == 0) == (left == 0), damaged(path));
             if read == 0 {
                 break;
             }
-            rows += read;
+            left -= read;
             let mut values = values.iter();
             for row in 0..read {
                 if levels.get(row).is_some_and(|level| *level < full) {
@@ -143,15 +184,15 @@ impl Group {
                 each(text.with_context(|| damaged(path))?.map_err(|_| Bad::NoText))?;
             }
         }
-        ensure!(rows == self.rows(), damaged(path));
         Ok(())
     }
 
     fn read(&self, column: usize) -> Result<ColumnReader> {
         let Table { path, metadata, .. } = &*self.table;
-        let chunk = metadata.row_group(self.index).column(column);
+        let group = metadata.row_group(self.group);
+        let (chunk, rows) = (group.column(column), usize::try_from(group.num_rows())?);
         let file = Arc::new(File::open(path)?);
-        let pages = SerializedPageReader::new(file, chunk, self.rows(), None)?;
+        let pages = SerializedPageReader::new(file, chunk, rows, None)?;
         let least = match chunk.column_type() {
             Type::BOOLEAN | Type::FIXED_LEN_BYTE_ARRAY => 0,
             Type::INT64 | Type::DOUBLE => 8,

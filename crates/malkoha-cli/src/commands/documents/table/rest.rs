@@ -17,8 +17,8 @@ use parquet::file::metadata::{
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 
-use super::{BATCH, Group, Table, damaged, guarded};
-use crate::commands::documents::records::Row;
+use super::{AT_ONCE, Batch, Table, damaged, guarded};
+use crate::commands::documents::records::{Row, Rows};
 use crate::input::name;
 
 /// The level of most writers of Parquet. Files do not say theirs.
@@ -36,13 +36,13 @@ pub(crate) enum Rest {
     Part(File, Box<ParquetMetaData>),
 }
 
-impl Group {
-    /// Takes the rows that stay.
-    pub(in super::super) fn rest(&self, rows: &[Row<'_>]) -> Result<Rest> {
-        if rows.iter().all(|row| matches!(row, Row::Drop)) {
+impl Batch {
+    /// Takes the rows of its group that stay.
+    pub(in super::super) fn rest(&self, rows: &Rows) -> Result<Rest> {
+        if rows.none_stay() {
             return Ok(Rest::Nothing);
         }
-        if rows.iter().all(|row| matches!(row, Row::Keep)) {
+        if rows.all_stay() {
             return Ok(Rest::All);
         }
         let output = self.table.output.as_deref().context("there is an output")?;
@@ -54,9 +54,9 @@ impl Group {
         Ok(Rest::Part(spool, metadata.into()))
     }
 
-    fn write(&self, spool: &File, rows: &[Row<'_>]) -> Result<ParquetMetaData> {
+    fn write(&self, spool: &File, rows: &Rows) -> Result<ParquetMetaData> {
         let Table { path, metadata, column, .. } = &*self.table;
-        let group = metadata.row_group(self.index);
+        let group = metadata.row_group(self.group);
         let schema = metadata.file_metadata().schema_descr().root_schema_ptr();
         let mut writer = SerializedFileWriter::new(
             BufWriter::with_capacity(WRITTEN, spool),
@@ -134,7 +134,7 @@ fn properties(group: &RowGroupMetaData) -> Result<WriterProperties> {
 fn copy_column(
     reader: ColumnReader,
     writer: &mut ColumnWriter<'_>,
-    rows: &[Row<'_>],
+    rows: &Rows,
     is_text: bool,
 ) -> Result<()> {
     use {ColumnReader as R, ColumnWriter as W};
@@ -164,7 +164,7 @@ fn copy_column(
 fn copy<T: DataType>(
     mut from: ColumnReaderImpl<T>,
     to: &mut ColumnWriterImpl<'_, T>,
-    rows: &[Row<'_>],
+    rows: &Rows,
     cut: impl Fn(&mut T::T, &[Range<usize>]),
 ) -> Result<()> {
     let column = to.get_descriptor().clone();
@@ -176,7 +176,7 @@ fn copy<T: DataType>(
         starts.clear();
         values.clear();
         let (read, _, all) =
-            from.read_records(BATCH, Some(&mut levels), Some(&mut starts), &mut values)?;
+            from.read_records(AT_ONCE, Some(&mut levels), Some(&mut starts), &mut values)?;
         if read == 0 {
             break;
         }
@@ -185,7 +185,7 @@ fn copy<T: DataType>(
         for at in 0..all {
             row += usize::from(at > 0 && (!repeats || starts[at] == 0));
             let has_value = full == 0 || levels[at] == full;
-            let fate = rows.get(row).context("it has too many rows")?;
+            let fate = rows.row(row).context("it has too many rows")?;
             if !matches!(fate, Row::Drop) {
                 if full > 0 {
                     levels[kept_levels] = levels[at];
@@ -238,12 +238,12 @@ impl TableWriter {
         Ok(Self(SerializedFileWriter::new(out, schema, properties.into())?))
     }
 
-    pub(in super::super) fn add(&mut self, group: &Group, rest: &Rest) -> Result<()> {
+    pub(in super::super) fn add(&mut self, batch: &Batch, rest: &Rest) -> Result<()> {
         match rest {
             Rest::Nothing => Ok(()),
             Rest::All => {
-                let Table { path, metadata, .. } = &*group.table;
-                self.append(&File::open(path)?, metadata, group.index)
+                let Table { path, metadata, .. } = &*batch.table;
+                self.append(&File::open(path)?, metadata, batch.group)
             }
             Rest::Part(file, metadata) => self.append(file, metadata, 0),
         }

@@ -5,7 +5,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::*;
-use crate::commands::documents::records::Row;
+use crate::commands::documents::records::{Row, Rows};
 
 const FILES: [&str; 4] = ["pyarrow", "pyarrow-2", "duckdb", "polars"];
 
@@ -21,8 +21,8 @@ fn rows(path: &Path) -> Vec<String> {
 
 fn texts(path: &Path, field: &str) -> Result<Vec<Result<String, Bad>>> {
     let (table, mut texts) = (Table::open(path, &Field::parse(field), None)?, Vec::new());
-    for index in 0..table.groups() {
-        Group { table: Arc::clone(&table), index }.each_text(|text| {
+    for batch in table.batches() {
+        batch.each_text(|text| {
             texts.push(text.map(str::to_owned));
             Ok(())
         })?;
@@ -34,12 +34,13 @@ fn texts(path: &Path, field: &str) -> Result<Vec<Result<String, Bad>>> {
 fn rest<'a>(from: &Path, to: &Path, row: impl Fn(usize) -> Row<'a>) -> Result<()> {
     let table = Table::open(from, &Field::parse("text"), Some(to))?;
     let mut writer = TableWriter::begin(&table, &File::create(to)?)?;
-    let mut before = 0;
-    for index in 0..table.groups() {
-        let group = Group { table: Arc::clone(&table), index };
-        let rows: Vec<_> = (before..before + group.rows()).map(&row).collect();
-        before += rows.len();
-        writer.add(&group, &group.rest(&rows)?)?;
+    let (mut before, mut rows) = (0, Rows::default());
+    for batch in table.batches() {
+        (before..before + batch.rows()).for_each(|at| rows.push(row(at)));
+        before += batch.rows();
+        if batch.is_last {
+            writer.add(&batch, &batch.rest(&std::mem::take(&mut rows))?)?;
+        }
     }
     writer.end()
 }
