@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::arguments::MergeArgs;
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
 use crate::output::LineWriter;
-use crate::records::domains::{BELOW, IMPORTANT, ITSELF, NOT_BELOW, NOT_ITSELF};
+use crate::records::domains::{BELOW, FINAL, IMPORTANT, ITSELF, NOT_BELOW, NOT_ITSELF};
 use crate::screen::{Domains, Names};
 
 const AFTER_HELP: &str = "\
@@ -122,7 +122,7 @@ impl Format {
             Self::Adblock => {
                 let at = if is_exception { "@@" } else { "" };
                 let bar = if is_below { "||" } else { "|" };
-                let important = if reach & IMPORTANT != 0 { "$important" } else { "" };
+                let important = if reach & (IMPORTANT | FINAL) != 0 { "$important" } else { "" };
                 writeln!(out, "{at}{bar}{star}{name}^{important}")?;
             }
             Self::Dnsmasq if is_exception => writeln!(out, "server=/{star}{name}/#")?,

@@ -121,7 +121,7 @@ impl LinesArgs {
         let (mut printed, threads) = (0_u64, self.threads.threads());
         operate(operation, &first, &others, threads, &progress, |line, is_header| {
             printed += u64::from(!is_header);
-            out.write(line).context(CANNOT_WRITE)
+            if is_header { out.head(line) } else { out.write(line) }.context(CANNOT_WRITE)
         })?;
         out.finish().context(CANNOT_WRITE)?;
         Ok(Outcome::found_if(printed > 0))

@@ -13,9 +13,9 @@ use memchr::memchr_iter;
 use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
-use crate::failure::{self, pass_over};
+use crate::failure::pass_over;
 use crate::output::stdout;
-use crate::records::{Form, Source};
+use crate::records::{Form, Keys, Source};
 
 /// Bytes that are read at once, unless a record is longer. They fit a processor's cache.
 pub(super) const BLOCK: usize = 1 << 18;
@@ -87,7 +87,7 @@ pub(crate) struct Blocks {
     begun: Option<Arc<[u8]>>,
     numbered: bool,
     headed: bool,
-    has_keys: bool,
+    keys: Option<Arc<Keys>>,
     /// The header of the file.
     header: Option<Arc<[u8]>>,
     wanted: Arc<AtomicUsize>,
@@ -112,7 +112,7 @@ impl Blocks {
             begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
             numbered: inputs.numbered,
             headed: inputs.headed,
-            has_keys: inputs.has_keys,
+            keys: inputs.keys.clone(),
             header: None,
             wanted: Arc::clone(&inputs.wanted),
             offset: 0,
@@ -148,9 +148,6 @@ impl Blocks {
                     self.handed += 1;
                     block.file = self.opened - 1;
                     block.start = 0;
-                    if self.has_keys && self.offset == 0 {
-                        self.tell_format(&block.bytes[..block.filled]);
-                    }
                     if self.headed && self.offset == 0 {
                         let header = block.behead(self.form);
                         self.line = self.form.lines_of(&header);
@@ -159,6 +156,9 @@ impl Blocks {
                     block.header.clone_from(&self.header);
                     block.line = self.line;
                     block.offset = self.offset + block.start as u64;
+                    if let Some(keys) = self.keys.as_ref().filter(|_| self.offset == 0) {
+                        keys.look_at(block.source());
+                    }
                     self.offset += block.filled as u64;
                     if self.numbered {
                         self.line +=
@@ -169,18 +169,6 @@ impl Blocks {
                 Ok(false) => {}
                 Err(error) => self.fail(error)?,
             }
-        }
-    }
-
-    /// Lines of such a file equal nothing that a user means.
-    fn tell_format(&self, bytes: &[u8]) {
-        let path = self.source.as_ref().map(|(path, _)| path.as_path());
-        if let (Some((option, format)), Some(path)) = (self.form.seems(bytes), path) {
-            failure::tell(&format!(
-                "malkoha: {} seems to be {format}, and is compared line by line: {option} compares \
-                 the names of its records",
-                name(path)
-            ));
         }
     }
 

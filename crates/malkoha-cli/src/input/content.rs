@@ -30,13 +30,17 @@ pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 const PARQUET: &[u8] = b"PAR1\x15";
 
 /// One that begins like another comes before it.
-const SIGNATURES: [(&[u8], Content); 14] = [
+const SIGNATURES: [(&[u8], Content); 20] = [
     (b"\x1f\x8b\x08", Content::Gzip),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\xfd7zXZ\0", Content::Xz),
     (
         b"\x8bMLK\r\n\x1a\n",
         Content::NoLines("it is a filter file, which has no lines: see 'malkoha check --help'"),
+    ),
+    (
+        b"\x8bMLX\r\n\x1a\n",
+        Content::NoLines("it is the index of a list, which has no lines: name the list"),
     ),
     (b"BZh9", Content::NoLines("it is compressed by bzip2: decompress it first")),
     (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
@@ -49,6 +53,11 @@ const SIGNATURES: [(&[u8], Content); 14] = [
     (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
     (b"\xff\xfe", Content::Utf16),
     (b"\xfe\xff", Content::Utf16),
+    (b"%PDF-", Content::NoLines("it is a PDF, which has no lines")),
+    (b"\xd0\xcf\x11\xe0", Content::NoLines("it is a document of Office: save it as CSV first")),
+    (b"7z\xbc\xaf", Content::NoLines("it is a 7z archive: unpack it first")),
+    (b"Rar!\x1a", Content::NoLines("it is a RAR archive: unpack it first")),
+    (b"\x04\x22\x4d\x18", Content::NoLines("it is compressed by LZ4: decompress it first")),
     (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
     (b"SQLite format 3\0", Content::NoLines("it is an SQLite database, which has no lines")),
 ];
@@ -80,8 +89,15 @@ fn text(
             source.read_exact(&mut [0; BOM.len()])?;
             Ok(Box::new(source))
         }
-        // Its mark says which of both orders it has.
-        Some(Content::Utf16) => Ok(Box::new(DecodeReaderBytes::new(source))),
+        // Its mark says which of both orders it has. The decoder would pass a mark alone on.
+        Some(Content::Utf16) => {
+            let mut start = Vec::new();
+            source.by_ref().take(3).read_to_end(&mut start)?;
+            if start.len() < 3 {
+                start.clear();
+            }
+            Ok(Box::new(DecodeReaderBytes::new(Cursor::new(start).chain(source))))
+        }
         Some(Content::NoLines(what)) => Err(io::Error::other(what)),
         Some(_) => Err(io::Error::other("it is compressed twice: decompress it once first")),
     }

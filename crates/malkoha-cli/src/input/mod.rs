@@ -40,7 +40,8 @@ impl Side {
         let keys = keys.naming(names, of_lists, strict);
         let headed = keys.are_named();
         let numbered = inputs.numbered || !keys.are_lines();
-        let inputs = Inputs { form: keys.form(), headed, numbered, has_keys: true, ..inputs };
+        let (form, looked) = (keys.form(), Some(Arc::new(keys.clone())));
+        let inputs = Inputs { form, headed, numbered, keys: looked, ..inputs };
         Self { inputs, keys }
     }
 
@@ -71,8 +72,8 @@ pub(crate) struct Inputs {
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
     headed: bool,
-    /// Whether options select what is compared.
-    has_keys: bool,
+    /// What of their records is compared, if anything.
+    keys: Option<Arc<Keys>>,
     /// Files before this one need not be read further.
     wanted: Arc<AtomicUsize>,
 }
@@ -96,7 +97,7 @@ impl Inputs {
             begun: None,
             numbered: false,
             headed: false,
-            has_keys: false,
+            keys: None,
             wanted: Arc::default(),
         }
     }

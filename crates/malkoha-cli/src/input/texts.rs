@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::{List, Side, name};
-use crate::records::{Batch, Form, Keys, Source};
+use crate::records::domains::Line;
+use crate::records::{Batch, Form, Keys, Source, Unfit};
 
 /// Lists, one behind the other, and what of their records is compared.
 pub(crate) struct Texts {
@@ -33,6 +34,9 @@ impl Texts {
                 let resolved = side.keys.resolve(header).with_context(|| name(path))?;
                 (resolved.into_owned(), header.map_or(0, |it| (it.len() + 1).min(list.len())))
             });
+        }
+        for (file, (list, (keys, start))) in lists.iter().zip(&keys).enumerate() {
+            keys.look_at(Source { text: &list[*start..], header: None, file, lines_before: 0 });
         }
         let base_of = |list: &List| {
             let base = end;
@@ -91,10 +95,10 @@ impl Texts {
         self.bases.iter().copied().zip(&self.lists)
     }
 
-    /// The header of the first list, if lists have headers.
-    pub(crate) fn header(&self) -> Option<&[u8]> {
-        let (list, &(_, len)) = self.lists.iter().zip(&self.keys).next()?;
-        (len > 0).then(|| self.form.first(list))
+    /// The headers of lists that have them.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = &[u8]> {
+        let headed = self.lists.iter().zip(&self.keys).filter(|(_, (_, len))| *len > 0);
+        headed.map(|(list, _)| self.form.first(list))
     }
 
     /// Calls `each` with all records, and the place of the first in each batch. The next one begins
@@ -103,7 +107,30 @@ impl Texts {
         self.read_with(|keys| keys.clone(), each)
     }
 
-    /// The same, without counting records another time.
+    /// Calls `each` with all keys whose lines have a syntax, and their numbers. Those that it does
+    /// not know are counted as unfit, for this reason.
+    pub(crate) fn read_forms(
+        &self,
+        why: Unfit,
+        mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> Line,
+    ) -> Result<()> {
+        self.read(|_, batch| {
+            let mut counted = 0;
+            for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
+                let line = if fits { each(&batch, i, key) } else { Line::Nothing };
+                counted += u64::from(line != Line::Nothing);
+                if line == Line::Unknown {
+                    batch.note(i, why)?;
+                }
+            }
+            if self.are_lines {
+                batch.count(counted);
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`read`](Self::read), without counting records another time.
     pub(crate) fn read_again(
         &self,
         each: impl FnMut(u64, Batch<'_, '_>) -> Result<()>,

@@ -12,13 +12,15 @@ pub(crate) const ITSELF: u8 = 1;
 pub(crate) const BELOW: u8 = 2;
 pub(crate) const NOT_ITSELF: u8 = 4;
 pub(crate) const NOT_BELOW: u8 = 8;
-/// Exceptions do not count.
+/// Exceptions do not count, except for final ones.
 pub(crate) const IMPORTANT: u8 = 16;
+/// The exception is important itself.
+pub(crate) const FINAL: u8 = 32;
 const ALL: u8 = ITSELF | BELOW;
 
 /// The same as an exception.
 pub(crate) fn excepted(reach: u8) -> u8 {
-    (reach & ALL) << 2
+    (reach & ALL) << 2 | (reach & IMPORTANT) << 1
 }
 
 /// What a line has.
@@ -61,7 +63,23 @@ fn is_address(word: &[u8]) -> bool {
 }
 
 /// Calls `each` with the names in a line, and what each stands for.
-pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
+pub(crate) fn domains(line: &[u8], each: impl FnMut(&[u8], u8)) -> Line {
+    domains_in_zone(line, b"", each)
+}
+
+/// The zone that a line sets for those that follow, without a final dot.
+pub(crate) fn zone_of(line: &[u8]) -> Option<&[u8]> {
+    let mut words = words(line);
+    let name = match (words.next()?, line[0].is_ascii_whitespace()) {
+        (b"$ORIGIN", _) => words.next()?,
+        (name, false) if words.take(3).any(|word| word == b"SOA") => name,
+        _ => return None,
+    };
+    name.strip_suffix(b".")
+}
+
+/// The same for a line of a response policy zone, whose absolute names have the zone's behind them.
+pub(crate) fn domains_in_zone(line: &[u8], zone: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
     let mut one = |name: &[u8], reach: u8| {
         let (name, reach) = match name {
             [b'*', b'.', name @ ..] => (name, reach & !ITSELF & !NOT_ITSELF),
@@ -85,7 +103,7 @@ pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
         item => item,
     };
     let mut all = true;
-    let found = match rule(line) {
+    let found = match rule(line, zone) {
         Rule::One(name, reach) => one(name, reach),
         Rule::Owned(name, reach) => one(name.as_bytes(), reach),
         Rule::Many(names, reach) => {
@@ -102,9 +120,12 @@ pub(crate) fn domains(line: &[u8], mut each: impl FnMut(&[u8], u8)) -> Line {
 /// Whether a line is a comment, or what stands before and behind the entries of a file.
 fn is_nothing(line: &[u8]) -> bool {
     let Some(first) = line.first() else { return true };
-    if b"#!;$".contains(first) || line.starts_with(b"//") {
-        // Except rules that hide parts of pages.
-        return !line.starts_with(b"##") && !line.starts_with(b"#@#");
+    if let Some(text) = line.strip_prefix(b"//") {
+        // Except URLs without a scheme.
+        return !text.contains(&b'.') || text.iter().any(u8::is_ascii_whitespace);
+    }
+    if b"#!;$".contains(first) {
+        return !hides(line);
     }
     if let [b'[', second, ..] = line {
         // The name of a format or section.
@@ -120,6 +141,13 @@ fn is_nothing(line: &[u8]) -> bool {
         || line.iter().all(|byte| b"{}[](); \t,0123456789".contains(byte))
 }
 
+/// Whether a line is the rule of an ad blocker that hides parts of pages.
+fn hides(line: &[u8]) -> bool {
+    let Some((names, rest)) = split(line, b'#') else { return false };
+    let signs: [&[u8]; 5] = [b"#", b"@#", b"?#", b"$#", b"%#"];
+    !names.iter().any(u8::is_ascii_whitespace) && signs.iter().any(|it| rest.starts_with(it))
+}
+
 enum Rule<'a> {
     One(&'a [u8], u8),
     Owned(String, u8),
@@ -129,7 +157,10 @@ enum Rule<'a> {
     Unknown,
 }
 
-fn rule(line: &[u8]) -> Rule<'_> {
+fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+    if hides(line) {
+        return Rule::Unknown;
+    }
     match line {
         [b'@', b'@', rest @ ..] => {
             return match blocker(rest) {
@@ -141,9 +172,14 @@ fn rule(line: &[u8]) -> Rule<'_> {
         [b'=', name @ ..] => return Rule::One(name, ITSELF),
         _ => {}
     }
-    if let Some(pattern) = line.strip_suffix(b"$").filter(|it| matches!(it[..], [b'^' | b'(', ..]))
+    let pattern = line.strip_prefix(b"/").and_then(|it| it.strip_suffix(b"/")).unwrap_or(line);
+    if let Some(pattern) =
+        pattern.strip_suffix(b"$").filter(|it| matches!(it[..], [b'^' | b'(', ..]))
     {
         return regex(pattern);
+    }
+    if let Some(url) = line.strip_prefix(b"//") {
+        return host(url);
     }
     if let Some(at) = memchr::memmem::find(line, b"://") {
         return host(&line[at + 3..]);
@@ -172,9 +208,14 @@ fn rule(line: &[u8]) -> Rule<'_> {
         (b"local-data:" | b"zone", Some(name)) => return Rule::One(name, ALL),
         (b"address" | b"nameserver" | b"domain-rules", Some(rest)) => return paths(rest, b'-'),
         (b"add" | b"/ip", _) => {
-            let name = words.chain(second).find_map(|word| word.strip_prefix(b"name="));
-            let none = if first == b"add" { Rule::Unknown } else { Rule::Local };
-            return name.map_or(none, |name| Rule::One(name, ALL));
+            let mut words = self::words(line).skip_while(|&word| word != b"add").peekable();
+            if words.peek().is_none() {
+                return Rule::Local;
+            }
+            let name = words.find_map(|word| word.strip_prefix(b"name="));
+            // In quotes, it is a word of its own.
+            let name = name.and_then(|it| if it.is_empty() { words.next() } else { Some(it) });
+            return name.map_or(Rule::Unknown, |name| Rule::One(name, ALL));
         }
         _ => {}
     }
@@ -208,11 +249,17 @@ fn rule(line: &[u8]) -> Rule<'_> {
     let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
     let is_type = |word: &&[u8]| types.iter().any(|it| it.eq_ignore_ascii_case(word));
     match rest.by_ref().take(3).find(is_type) {
-        // For addresses, and servers of names.
-        Some(_) if is_trigger(first) => Rule::Unknown,
         Some(_) => {
-            let passes = rest.next().is_some_and(|to| to.starts_with(b"rpz-passthru"));
-            Rule::One(first, if passes { excepted(ALL) } else { ALL })
+            let to = rest.next().unwrap_or(b"");
+            let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
+            let before_zone = first.strip_suffix(b".").and_then(|it| it.strip_suffix(zone));
+            let name = before_zone.filter(|_| has_policy && !zone.is_empty()).unwrap_or(first);
+            if is_trigger(trimmed(name)) {
+                // For addresses, and servers of names.
+                return Rule::Unknown;
+            }
+            let passes = to.starts_with(b"rpz-passthru");
+            Rule::One(name, if passes { excepted(ALL) } else { ALL })
         }
         None => Rule::Unknown,
     }
@@ -230,11 +277,22 @@ fn blocker(rule: &[u8]) -> Rule<'_> {
     }
     let end = memchr::memchr2(b'^', b'$', name).unwrap_or(name.len());
     let rest = name[end..].strip_prefix(b"^").unwrap_or(&name[end..]);
-    match rest {
-        b"" | b"|" | b"$all" => Rule::One(&name[..end], reach),
-        b"$important" => Rule::One(&name[..end], reach | IMPORTANT),
-        _ => Rule::Unknown,
+    let Some(options) = rest.strip_prefix(b"$") else {
+        return if matches!(rest, b"" | b"|") {
+            Rule::One(&name[..end], reach)
+        } else {
+            Rule::Unknown
+        };
+    };
+    let mut reach = reach;
+    for option in options.split(|&byte| byte == b',') {
+        match option {
+            b"all" => {}
+            b"important" => reach |= IMPORTANT,
+            _ => return Rule::Unknown,
+        }
     }
+    Rule::One(&name[..end], reach)
 }
 
 /// The names between slashes, as in `/a.example/b.example/#`; they are excepted if `open` follows.
@@ -259,12 +317,11 @@ fn host(text: &[u8]) -> Rule<'_> {
 
 /// A pattern for a name and those below it, or for a name, without its last `$`.
 fn regex(pattern: &[u8]) -> Rule<'_> {
-    let (name, reach) = match pattern {
-        [b'^', name @ ..] => (name, ITSELF),
-        _ => match pattern.strip_prefix(br"(\.|^)").or(pattern.strip_prefix(br"(^|\.)")) {
-            Some(name) => (name, ALL),
-            None => return Rule::Unknown,
-        },
+    let below: [&[u8]; 6] =
+        [br"(\.|^)", br"(^|\.)", br"(?:^|\.)", br"(?:\.|^)", br"^(.+\.)?", br"^(.*\.)?"];
+    let (name, reach) = match below.iter().find_map(|it| pattern.strip_prefix(*it)) {
+        Some(name) => (name, ALL),
+        None => (pattern.strip_prefix(b"^").unwrap_or(b"*"), ITSELF),
     };
     let name = str::from_utf8(name).unwrap_or("*").replace(r"\.", "\0");
     // A dot that is not escaped is any character, and so are other signs.
@@ -316,21 +373,27 @@ ads.example 3 ¦ :: ads.example ¦ 0 ads.example ¦ ads.example ; x ¦ ads.examp
 ads.example 3 ¦ ads.example. 300 IN CNAME . ¦ ads.example A 0.0.0.0 ¦ domain:ads.example:@ads
 ads.example 3 ¦ - DOMAIN-SUFFIX,ads.example,REJECT ¦ host-suffix, ads.example, reject
 ads.example 3 ¦ zone "ads.example" IN {type primary;}; ¦ add name=ads.example type=NXDOMAIN
+ads.example 3 ¦ /ip dns static add name="ads.example" ¦ //ads.example/x ¦ ||ads.example^$all
+ads.example 3 ¦ ^(.+\.)?ads\.example$ ¦ /(?:^|\.)ads\.example$/ ¦ ads.example#why
 ads.example 3 ¦ (^|\.)ads\.example$ ¦ https://ads.example/path?x ¦ http://u:w@ads.example:8080
 ads.example 3 ¦ ads.example:443 ¦ |https://ads.example^ ¦ ads.example # ads ¦ ||ads.example
 ads.example 2 ¦ *.ads.example ¦ ||*.ads.example^ ¦ *.ads.example CNAME .
 ads.example 1 ¦ full:ads.example ¦ DOMAIN,ads.example,REJECT ¦ =ads.example ¦ |ads.example^
 ads.example 1 ¦ ^ads\.example$ ¦ address /-.ads.example/#
-ads.example 19 ¦ ||ads.example^$important
+ads.example 19 ¦ ||ads.example^$important ¦ ||ads.example^$important,all
+ads.example 44 ¦ @@||ads.example^$important
 ads.example 12 ¦ @@||ads.example^ ¦ @@ads.example ¦ server=/ads.example/# ¦ address /ads.example/-
 ads.example 12 ¦ local-zone: ads.example always_transparent ¦ ads.example CNAME rpz-passthru.
 ads.example 4 ¦ @@|ads.example^|
 a.example,b.example 3 ¦ 0.0.0.0 a.example b.example ¦ address=/a.example/b.example/::
 xn--bcher-kva.example 3 ¦ Bücher.example
 ab.example 3 ¦ Ａb。Example.
+Nothing ¦ // x ¦ //x
 Nothing ¦ # x ¦ ! x ¦ [Adblock Plus] ¦ ; x ¦ 127.0.0.1 localhost ¦ server: ¦ payload: ¦ }; ¦ 
 Nothing ¦ fe80::1%lo0 localhost ¦ /ip dns static ¦ [Rule]
 Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
+Unknown ¦ ads.example##.banner ¦ ads.example#@#.banner ¦ ads.example,b.example#?#div ¦ add list=x
+Unknown ¦ /ip firewall address-list add address=ads.example ¦ ||ads.example^$important,third-party
 Unknown ¦ ##.banner ¦ /banner/* ¦ ||ads.example^$third-party ¦ ||ads.example/path ¦ a b ¦ a,b
 Unknown ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keyword:ads ¦ ^ads.example$
 Unknown ¦ 32.7.2.0.192.rpz-ip CNAME . ¦ ["ads.example"]

@@ -47,6 +47,14 @@ impl Form {
         self.kind == Kind::Line
     }
 
+    /// Whether each line of some bytes is a record.
+    fn are_lines(self, bytes: &[u8]) -> bool {
+        match self.kind {
+            Kind::Csv { .. } => memchr(b'"', bytes).is_none(),
+            kind => kind == Kind::Line,
+        }
+    }
+
     /// The most records that so many lines can be.
     pub(crate) fn most_records(self, lines: u64) -> u64 {
         if self.kind == Kind::Fastq { lines.div_ceil(4) } else { lines }
@@ -56,10 +64,12 @@ impl Form {
     /// `known`.
     pub(crate) fn last_end(self, bytes: &[u8], known: usize) -> Option<usize> {
         match self.kind {
-            Kind::Line => memrchr(self.separator, &bytes[known..]).map(|last| known + last + 1),
+            _ if self.are_lines(bytes) => {
+                memrchr(self.separator, &bytes[known..]).map(|last| known + last + 1)
+            }
             // The next one begins there.
             Kind::Fasta => memmem::rfind(bytes, &[self.separator, b'>']).map(|last| last + 1),
-            Kind::Csv { .. } | Kind::Fastq => {
+            _ => {
                 let mut end = 0;
                 while let End::Whole(len) | End::Wrong(len) = self.end(&bytes[end..], false) {
                     end += len;
@@ -107,23 +117,6 @@ impl Form {
         }
     }
 
-    /// The option and the name of the format that a file beginning with `bytes` seems to have,
-    /// although its lines are taken for records.
-    pub(crate) fn seems(self, bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-        if !self.is_line() {
-            return None;
-        }
-        let mut lines = bytes.split(|&byte| byte == self.separator);
-        let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
-        let is_sequence = second.len() >= 10
-            && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
-        match (first.first()?, third.first()) {
-            (b'@', Some(b'+')) if second.len() == fourth.len() => Some(("--fastq", "FASTQ")),
-            (b'>', _) if is_sequence => Some(("--fasta", "FASTA")),
-            _ => None,
-        }
-    }
-
     /// The first record of `bytes`, which may be followed by others, without its terminator.
     pub(crate) fn first(self, bytes: &[u8]) -> &[u8] {
         match self.end(bytes, true) {
@@ -152,7 +145,7 @@ impl Form {
         bytes: &'a [u8],
         mut each: impl FnMut(&[&'a [u8]]) -> Result<()>,
     ) -> Result<()> {
-        if self.is_line() {
+        if self.are_lines(bytes) {
             return split(bytes, self.separator, each);
         }
         let (mut batch, mut rest) = (Vec::with_capacity(BATCH), bytes);

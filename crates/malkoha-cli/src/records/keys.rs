@@ -22,6 +22,8 @@ pub(crate) struct Keys {
     pub(super) pick: Pick,
     pub(super) spelling: Spelling,
     pub(super) digest: Option<Digested>,
+    /// Is left out before names of reads: lists may have them as they begin in files of reads.
+    pub(super) sign: Option<u8>,
     /// Counts records that cannot be compared.
     pub(super) tally: Option<Arc<Tally>>,
 }
@@ -143,7 +145,7 @@ impl Keys {
     #[cfg(test)]
     pub(crate) fn lines(separator: u8) -> Self {
         let form = Form::lines(separator);
-        Self { form, pick: Pick::Whole, spelling: AS_IT_IS, digest: None, tally: None }
+        Self { form, pick: Pick::Whole, spelling: AS_IT_IS, digest: None, sign: None, tally: None }
     }
 
     pub(crate) fn form(&self) -> Form {
@@ -193,7 +195,8 @@ impl Keys {
         if self.digest.is_some() {
             spelling.case = Case::Ascii;
         }
-        format!("{:?} {pick:?} {spelling:?}", form.kind)
+        let sign = self.sign.map_or(String::new(), |sign| format!(" {sign}"));
+        format!("{:?} {pick:?} {spelling:?}{sign}", form.kind)
     }
 
     /// The same, with numbers of columns instead of names.
@@ -284,6 +287,9 @@ impl Keys {
         let record = self.spelling.without_cr(record);
         match &self.pick {
             Pick::Whole => text.extend_from_slice(record),
+            Pick::Only(_) if self.sign.is_some() && record.first() == self.sign.as_ref() => {
+                text.extend_from_slice(words(record).next().unwrap_or(b""));
+            }
             Pick::Only(delimiter) => {
                 let fields = Fields::first();
                 if self.push(record, &fields, *delimiter, text)?.1 > 1 {
@@ -310,6 +316,9 @@ impl Keys {
                 text.extend_from_slice(words(line).next().unwrap_or(b""));
             }
         }
+        if self.sign.is_some() && text.get(start) == self.sign.as_ref() {
+            text.remove(start);
+        }
         self.spelling.apply(text, start);
         match self.digest {
             None => {}
@@ -331,19 +340,23 @@ impl Keys {
         delimiter: Delimiter,
         text: &mut Vec<u8>,
     ) -> Result<(bool, usize), Unfit> {
-        let Kind::Csv { delimiter: byte } = self.form.kind else {
-            let count =
-                if matches!(self.pick, Pick::Only(_)) { delimiter.count(record) } else { 1 };
+        let (record, quoted) = match self.form.kind {
+            Kind::Csv { delimiter } => {
+                let record = record.strip_suffix(b"\r").unwrap_or(record);
+                (record, memchr::memchr(b'"', record).map(|_| delimiter))
+            }
+            _ => (record, None),
+        };
+        let is_counted = matches!(self.pick, Pick::Only(_));
+        let Some(quoted) = quoted else {
+            let count = if is_counted { delimiter.count(record) } else { 1 };
             return Ok((fields.push(record, delimiter, text), count));
         };
-        let record = record.strip_suffix(b"\r").unwrap_or(record);
-        if memchr::memchr(b'"', record).is_none() {
-            return Ok((fields.push(record, delimiter, text), delimiter.count(record)));
-        }
         if !self.form.is_right(record) {
             return Err(Unfit::NoCsv);
         }
-        let count = csv::parts(record, byte).take(2).count();
-        Ok((fields.take(csv::parts(record, byte), csv::unquoted, text), count))
+        let parts = || csv::parts(record, quoted);
+        let count = if is_counted { parts().take(2).count() } else { 1 };
+        Ok((fields.take(parts(), csv::unquoted, text), count))
     }
 }

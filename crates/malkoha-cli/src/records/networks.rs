@@ -1,5 +1,6 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 use std::net::IpAddr;
 
@@ -17,38 +18,47 @@ pub(crate) enum Range {
 pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     let line = line.trim_ascii();
     match line {
-        [] | [b'#' | b';', ..] => return Line::Nothing,
+        [] | [b'#' | b';', ..] | [b'/', b'/' | b'*', ..] => return Line::Nothing,
         // Tables and chains of iptables.
         [b'*' | b':', letter, ..] if letter.is_ascii_alphabetic() => return Line::Nothing,
         _ => {}
     }
     let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
+    let line = &*without_comment(line);
     let mut found = false;
     for (number, part) in line.split(|&byte| byte == b';').enumerate() {
         let mut words = words(part).peekable();
-        let (mut is_excepted, mut before, mut most) = (false, None, usize::MAX);
+        let (mut is_excepted, mut most) = (false, usize::MAX);
+        let mut before: Option<&[u8]> = None;
         // Behind the first sign of an end there is a comment, unless it begins with a network.
         while let Some(word) = words.next_if(|word| number == 0 && range(word).is_none()) {
-            is_excepted |= word == b"!" || lets_pass(word);
-            if word == b"route" {
+            match word {
+                b"remark" | b"REM" | b"rem" | b"--" => return Line::Nothing,
+                // Of a range whose other end is in another line.
+                b"start-ip" | b"end-ip" => return Line::Unknown,
                 // A gateway follows.
-                most = 1;
+                b"route" => most = 1,
+                b"!" | b"Require" => is_excepted = true,
+                b"not" if before == Some(b"Require") => is_excepted = false,
+                _ => is_excepted |= lets_pass(word),
             }
             before = Some(word);
         }
-        let mut ranges: Vec<_> = ranges(&mut words).take(most).collect();
+        let mut ranges: Vec<_> = ranges(&mut words, before).take(most).collect();
         let has_columns = before.is_none() && words.peek().is_some();
         if let [(first, false), (last, false)] = ranges[..]
-            && (before == Some(b"range") || has_columns && are_ends(first, last))
+            && (before == Some(b"range") || are_ends(first, last, has_columns))
         {
             ranges = up_to(first, last).map(|range| (range, false)).into_iter().collect();
         }
         let mut last = None;
         for word in words {
-            is_excepted |= matches!(word, b"nomatch" | b"ACCEPT" | b"RETURN");
+            is_excepted |= matches!(word, b"nomatch" | b"except" | b"ACCEPT" | b"RETURN");
             last = Some(word);
         }
-        is_excepted |= last.is_some_and(lets_pass);
+        // The last are of tables of Postfix and of nginx.
+        is_excepted |= last.is_some_and(|last| lets_pass(last) || last == b"OK")
+            || last == Some(b"0") && line.ends_with(b"0;");
         found |= !ranges.is_empty();
         ranges.into_iter().for_each(|(range, is_not)| each(range, is_excepted || is_not));
     }
@@ -60,41 +70,60 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     }
 }
 
+/// A rule without what it says in quotes for people.
+fn without_comment(line: &[u8]) -> Cow<'_, [u8]> {
+    let Some(at) = memchr::memmem::find(line, b"comment") else { return line.into() };
+    let (before, text) = (&line[..at], &line[at + b"comment".len()..]);
+    let mut parts = text.splitn(3, |&byte| byte == b'"');
+    match (parts.next(), parts.next()) {
+        (Some(b" " | b"="), Some(_)) => [before, parts.next().unwrap_or(b"")].concat().into(),
+        _ => line.into(),
+    }
+}
+
 /// Whether a rule with this word lets requests pass.
 fn lets_pass(word: &[u8]) -> bool {
     let words: [&[u8]; 5] = [b"allow", b"permit", b"pass", b"accept", b"return"];
     words.iter().any(|it| word.eq_ignore_ascii_case(it))
 }
 
-/// Whether two addresses in columns of a table are more likely the ends of a range: of whole blocks
-/// of 256, or within one.
-fn are_ends(first: Range, last: Range) -> bool {
+/// Whether two addresses are more likely the ends of a range: of whole blocks of 256, or in columns
+/// of a table, within one.
+fn are_ends(first: Range, last: Range, has_columns: bool) -> bool {
     let (first, last) = match (first, last) {
         (Range::V4(a, b), Range::V4(c, d)) if (a, c) == (b, d) => (a.into(), c.into()),
         (Range::V6(a, b), Range::V6(c, d)) if (a, c) == (b, d) => (a, c),
         _ => return false,
     };
-    first < last && (first & 0xff == 0 && last & 0xff == 0xff || first >> 8 == last >> 8)
+    let are_whole = first & 0xff == 0 && last & 0xff == 0xff;
+    first < last && (are_whole || has_columns && first >> 8 == last >> 8)
 }
 
 /// The ranges of words that follow each other, with masks and ends in words of their own, and
 /// whether `!` is before each.
 fn ranges<'a>(
     words: &mut Peekable<impl Iterator<Item = &'a [u8]>>,
+    before: Option<&[u8]>,
 ) -> impl Iterator<Item = (Range, bool)> {
     std::iter::from_fn(move || {
         let word = *words.peek()?;
         let mut it = range(word)?;
         words.next();
         words.next_if(|word| matches!(*word, b"mask" | b"netmask"));
-        if words.next_if(|word| *word == b"-").is_some() {
+        // Behind "from", what follows "to" is where packets go.
+        let is_to = |word: &&[u8]| *word == b"to" && before != Some(b"from");
+        let is_sign = |word: &&[u8]| matches!(*word, b"-" | b".." | DASH) || is_to(word);
+        if words.next_if(is_sign).is_some() {
             if let Some(last) = words.peek().and_then(|word| range(word)) {
                 words.next();
                 it = up_to(it, last)?;
             }
         } else if let (Range::V4(first, last), Some(word)) = (it, words.peek())
             && first == last
-            && let Some(bits) = v4(word).and_then(|word| mask(word, first))
+            && let Some(bits) = match word.strip_prefix(b"/") {
+                Some(bits) => number(bits),
+                None => v4(word).and_then(|word| mask(word, first)),
+            }
         {
             words.next();
             it = network(IpAddr::V4(first.into()), bits)?;
@@ -106,6 +135,9 @@ fn ranges<'a>(
         Some((it, word.starts_with(b"!")))
     })
 }
+
+/// The dash that word processors write.
+const DASH: &[u8] = "–".as_bytes();
 
 /// Words of elements of sets; all but the first have a value behind them.
 const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
@@ -137,9 +169,17 @@ fn range(word: &[u8]) -> Option<Range> {
     if let Some(address) = address(word) {
         return network(address, if address.is_ipv4() { 32 } else { 128 });
     }
-    if let Some(at) = memchr::memchr(b'-', word) {
-        let (first, last) = (range(&word[..at])?, range(&word[at + 1..])?);
-        return up_to(first, last);
+    for sign in [&b"-"[..], b"..", DASH] {
+        if let Some(at) = memchr::memmem::find(word, sign) {
+            let (first, end) = (range(&word[..at])?, &word[at + sign.len()..]);
+            return match (first, number(end)) {
+                // The last part of the other end.
+                (Range::V4(first, _), Some(last @ ..256)) if first & 0xff <= last => {
+                    Some(Range::V4(first, first & !0xff | last))
+                }
+                _ => up_to(first, range(end)?),
+            };
+        }
     }
     let text = str::from_utf8(word).ok()?;
     if let Some(start) = text.strip_suffix(".*").or_else(|| text.strip_suffix('.')) {
@@ -154,6 +194,9 @@ fn range(word: &[u8]) -> Option<Range> {
     let (before, behind) = text.rsplit_once(':')?;
     match v4(before.as_bytes()) {
         Some(address) if behind.parse::<u16>().is_ok() => Some(Range::V4(address, address)),
+        Some(first) if v4(behind.as_bytes()).is_some() => {
+            up_to(Range::V4(first, first), range(behind.as_bytes())?)
+        }
         _ if before.starts_with('[') && before.ends_with(']') => {
             behind.parse::<u16>().ok()?;
             range(before.as_bytes())
@@ -284,9 +327,15 @@ mod tests {
 172.16.0.0-172.31.255.255 | access-list 10 deny 172.16.0.0 0.15.255.255 | 172.16.0.0/0.15.255.255
 172.16.0.0-172.31.255.255 | route add 172.16.0.0 mask 255.240.0.0 10.0.0.1
 172.16.0.0-172.31.255.255 | range 172.16.0.0 172.31.255.255 | 172.16.0.0,172.31.255.255,US
+172.16.0.0-172.31.255.255 | 172.16.0.0,172.31.255.255 | 172.16.0.0 to 172.31.255.255
+172.16.0.0-172.31.255.255 | 172.16.0.0–172.31.255.255 | 172.16.0.0..172.31.255.255
+172.16.0.0-172.31.255.255 | 172.16.0.0 /12 | 172.16.0.0:172.31.255.255
+172.16.0.0-172.31.255.255 | Require not ip 172.16.0.0/12
+172.16.0.0-172.31.255.255 | add comment=\"allow 1.2.3.4\" address=172.16.0.0/12 list=x
+172.16.0.0-172.31.255.255 | add x 172.16.0.0/12 comment \"do not return\"
 172.16.0.0-172.31.255.255 | \"172.16.0.0\",\"172.31.255.255\",\"2886729728\",\"x\"
 1.2.3.4-1.2.3.4 | 1.2.3.4:80 | ALL: 1.2.3.4 | http://1.2.3.4:80/x | deny ip 1.2.3.4 0.0.0.0 any
-1.2.3.8-1.2.3.15 | 1.2.3.8,1.2.3.15,US
+1.2.3.8-1.2.3.15 | 1.2.3.8,1.2.3.15,US | 1.2.3.8-15
 0.0.0.0-255.255.255.255 | 0.0.0.0/0 | 0.0.0.0 0.0.0.0
 2001:db8::1-2001:db8::1 | [2001:db8::1]:80 | 2001:db8::1 | 2001:db8::1%eth0
 2001:db8::-2001:db8::1 | 2001:db8::/127 | 2001:db8::-2001:db8::1
@@ -296,9 +345,12 @@ mod tests {
 1.2.3.4-1.2.3.4 5.6.7.8-5.6.7.8 | 1.2.3.4 timeout 1h counter packets 0 bytes 0, 5.6.7.8 expires 1s }
 1.2.3.4-1.2.3.4 !5.6.7.8-5.6.7.8 | acl x { 1.2.3.4; !5.6.7.8; }; | <x> { 1.2.3.4, !5.6.7.8 }
 !1.2.3.4-1.2.3.4 | allow 1.2.3.4; | add x 1.2.3.4 nomatch | -A I -s 1.2.3.4/32 -j ACCEPT
+!1.2.3.4-1.2.3.4 | Require ip 1.2.3.4 | 1.2.3.4 except; | 1.2.3.4/32 0; | 1.2.3.4 OK
 !1.2.3.4-1.2.3.4 | pass in from 1.2.3.4 | !1.2.3.4 | sshd: 1.2.3.4 : ALLOW | -s 1.2.3.4 -j RETURN
+Nothing | // 1.2.3.4 | /* 1.2.3.4 */ | -- 1.2.3.4 | REM 1.2.3.4 | access-list 10 remark 1.2.3.4
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
 Unknown | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
+Unknown | set start-ip 1.2.3.4 | set end-ip 1.2.3.4 | 1.2.3.4-256
 ";
 
     #[test]

@@ -126,12 +126,12 @@ impl KeyArgs {
             (None, None) => (lines, Pick::Whole),
         };
         let digest = self.digest.map(Digested::Of);
-        Ok(Keys { form, pick, spelling: self.spelling(), digest, tally: None })
+        Ok(Keys { form, pick, spelling: self.spelling(), digest, sign: None, tally: None })
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.
     pub(crate) fn keys_of_list(&self, separator: u8) -> Result<Keys> {
-        Ok(Keys { digest: self.digest.map(Digested::Is), ..self.keys(separator)? })
+        Ok(Keys { digest: self.digest.map(Digested::Is), ..self.keys(separator)? }.of_list())
     }
 
     fn spelling(&self) -> Spelling {
@@ -162,6 +162,14 @@ impl KeyArgs {
         };
         let spelling = Spelling { crlf: self.crlf, trim: true, ..AS_IT_IS };
         Ok(Keys { pick, spelling, digest: None, ..keys })
+    }
+}
+
+impl Keys {
+    /// Around digests of lists, blanks and line ends mean nothing.
+    fn of_list(mut self) -> Self {
+        self.spelling.trim |= self.digest.is_some();
+        self
     }
 }
 
@@ -199,7 +207,12 @@ impl ListArgs {
             }
             (None, None, _) => (input.form, Pick::Whole),
         };
-        Ok(Keys { form, pick, digest: of.digest.map(Digested::Is), ..input })
+        let sign = match input.form.kind {
+            Kind::Fastq if of.digest.is_none() => Some(b'@'),
+            Kind::Fasta if of.digest.is_none() => Some(b'>'),
+            _ => None,
+        };
+        Ok(Keys { form, pick, digest: of.digest.map(Digested::Is), sign, ..input }.of_list())
     }
 
     /// Whether lists are read otherwise than the input.

@@ -103,6 +103,10 @@ impl Tally {
         tally
     }
 
+    pub(super) fn name(&self, file: usize) -> &str {
+        &self.files[file].name
+    }
+
     pub(super) fn add(&self, file: usize, records: u64) {
         self.files[file].all.fetch_add(records, Ordering::Relaxed);
     }

@@ -8,7 +8,8 @@ use super::suffixes::{Suffix, Suffixes};
 use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::domains::{
-    BELOW, IMPORTANT, ITSELF, Line, NOT_BELOW, NOT_ITSELF, domains, excepted, trimmed,
+    BELOW, FINAL, IMPORTANT, ITSELF, Line, NOT_BELOW, NOT_ITSELF, domains, domains_in_zone,
+    excepted, trimmed, zone_of,
 };
 use crate::records::{Unfit, is_lowered, is_name, split};
 
@@ -29,12 +30,14 @@ impl Said {
     fn add(&mut self, reach: u8, is_itself: bool) {
         let counts = if is_itself { ITSELF | NOT_ITSELF } else { BELOW | NOT_BELOW };
         if reach & counts != 0 {
-            self.0 |= reach & (counts | IMPORTANT);
+            self.0 |= reach & (counts | IMPORTANT | FINAL);
         }
     }
 
     fn is_listed(self) -> bool {
-        self.0 & (ITSELF | BELOW) != 0 && (self.0 & IMPORTANT != 0 || !self.is_excepted())
+        self.0 & (ITSELF | BELOW) != 0
+            && self.0 & FINAL == 0
+            && (self.0 & IMPORTANT != 0 || !self.is_excepted())
     }
 
     fn is_excepted(self) -> bool {
@@ -88,11 +91,11 @@ impl Domains {
         }
     }
 
-    /// All statements of the list about a name.
-    fn said(&self, name: &[u8]) -> Said {
+    /// What the list says of a name, or of its parents alone.
+    fn said(&self, name: &[u8], of_parents: bool) -> Said {
         let (mut asked, mut said) = (Vec::new(), Said::default());
         self.suffixes.ask(0, name, &mut asked);
-        for suffix in asked {
+        for suffix in asked.into_iter().filter(|it| it.start > 0 || !of_parents) {
             if let Some(place) = self.place(suffix, name) {
                 said.add(self.names.text[place], suffix.start == 0);
             }
@@ -122,25 +125,26 @@ impl Domains {
                 if self.place(self.suffix(name), name) != Some(at) {
                     continue;
                 }
-                // As if the name had a parent alone.
-                let mut above = self.said_above(name);
-                let reach = self.names.text[at];
+                // What the parents say of it, and what remains of what it says itself.
+                let (above, reach) = (self.said(name, true), self.names.text[at]);
+                let is_important = reach & IMPORTANT != 0;
+                let covers = above.is_listed() && (!is_important || above.0 & IMPORTANT != 0);
                 let mut left = reach & (ITSELF | BELOW);
-                if above.is_listed() && !(reach & IMPORTANT != 0 && above.0 & IMPORTANT == 0) {
-                    left = 0;
-                }
-                let above_is_listed = above.is_listed() && above.0 & IMPORTANT == 0;
-                above.0 &= !(ITSELF | BELOW);
                 for (bit, not) in [(ITSELF, NOT_ITSELF), (BELOW, NOT_BELOW)] {
-                    if reach & IMPORTANT == 0 && (reach & not != 0 || above.is_excepted()) {
+                    let is_excepted = above.is_excepted() || reach & not != 0;
+                    let is_final = above.0 & FINAL != 0 || reach & not != 0 && reach & FINAL != 0;
+                    if covers || is_final || is_excepted && !is_important {
                         left &= !bit;
                     }
                 }
-                let excepts = reach & (NOT_ITSELF | NOT_BELOW);
                 if left != 0 {
                     each(name, left | reach & IMPORTANT)?;
-                } else if excepts != 0 && above_is_listed {
-                    each(name, excepts)?;
+                }
+                let excepts = reach & (NOT_ITSELF | NOT_BELOW);
+                let counts =
+                    reach & FINAL != 0 || left == 0 && above.0 & IMPORTANT == 0 && !is_important;
+                if excepts != 0 && above.is_listed() && counts {
+                    each(name, excepts | reach & FINAL)?;
                 }
             }
             Ok(())
@@ -149,18 +153,6 @@ impl Domains {
 
     fn suffix(&self, name: &[u8]) -> Suffix {
         Suffix { hash: self.suffixes.hash(name).0, ..Suffix::default() }
-    }
-
-    fn said_above(&self, name: &[u8]) -> Said {
-        let Some(dot) = memchr(b'.', name) else { return Said::default() };
-        let parent = &name[dot + 1..];
-        let mut said = self.said(parent);
-        // Statements about the parent alone do not hold for names below it.
-        said.0 &= BELOW | NOT_BELOW | IMPORTANT;
-        if let Some(place) = self.place(self.suffix(parent), parent) {
-            said.add(self.names.text[place], false);
-        }
-        said
     }
 }
 
@@ -179,9 +171,9 @@ impl Matcher for Domains {
             domains(keys[i], |name, reach| {
                 found[i] |= if reach & (ITSELF | NOT_ITSELF) == 0 {
                     // All below it.
-                    self.said(&[b"*.", name].concat()).is_listed()
+                    self.said(&[b"*.", name].concat(), true).is_listed()
                 } else {
-                    self.said(name).is_listed()
+                    self.said(name, false).is_listed()
                 };
             });
         }
@@ -232,29 +224,26 @@ pub(crate) struct Names {
 impl Names {
     /// Adds the names of lists; all of them are exceptions if these are allowed.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        lists.read(|_, batch| {
-            let mut counted = 0;
-            let keys = batch.keys.iter().zip(batch.fits()).enumerate();
-            for (i, (key, _)) in keys.filter(|(_, (_, fits))| *fits) {
-                let line = domains(key, |name, reach| {
-                    if with_origins {
-                        let origin = Origin { list: batch.file(), line: batch.line(i) };
-                        self.origins.push((self.text.len(), origin));
-                    }
-                    let all = reach & (ITSELF | BELOW) != 0 && allowed;
-                    self.text.push(MARK | if all { excepted(reach) } else { reach });
-                    self.text.extend_from_slice(name);
-                    self.text.push(END);
-                });
-                counted += u64::from(line != Line::Nothing);
-                if line == Line::Unknown {
-                    batch.note(i, Unfit::NoDomain)?;
+        let mut within = (0, Vec::new());
+        lists.read_forms(Unfit::NoDomain, |batch, i, line| {
+            let (file, zone) = &within;
+            let zone = if *file == batch.file() { &zone[..] } else { b"" };
+            let read = domains_in_zone(line, zone, |name, reach| {
+                if with_origins {
+                    let origin = Origin { list: batch.file(), line: batch.line(i) };
+                    self.origins.push((self.text.len(), origin));
                 }
+                let all = reach & (ITSELF | BELOW) != 0 && allowed;
+                self.text.push(MARK | if all { excepted(reach) } else { reach });
+                self.text.extend_from_slice(name);
+                self.text.push(END);
+            });
+            if read == Line::Nothing
+                && let Some(zone) = zone_of(line)
+            {
+                within = (batch.file(), zone.to_vec());
             }
-            if lists.are_lines() {
-                batch.count(counted);
-            }
-            Ok(())
+            read
         })
     }
 

@@ -57,31 +57,19 @@ impl Networks {
     /// Adds the networks of lists; all are exceptions if these are allowed. [`part`](Self::part)
     /// must follow.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        lists.read(|_, batch| {
-            let mut counted = 0;
-            let keys = batch.keys.iter().zip(batch.fits()).enumerate();
-            for (i, (key, _)) in keys.filter(|(_, (_, fits))| *fits) {
-                let mut owner = 0;
-                if with_origins {
-                    owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
-                    self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
-                }
-                let line = networks(key, |range, is_excepted| {
-                    let excepted = is_excepted || allowed;
-                    match range {
-                        Range::V4(first, last) => self.v4.add((first, last, owner), excepted),
-                        Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
-                    }
-                });
-                counted += u64::from(line != Line::Nothing);
-                if line == Line::Unknown {
-                    batch.note(i, Unfit::NoNetwork)?;
-                }
+        lists.read_forms(Unfit::NoNetwork, |batch, i, line| {
+            let mut owner = 0;
+            if with_origins {
+                owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
+                self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
-            if lists.are_lines() {
-                batch.count(counted);
-            }
-            Ok(())
+            networks(line, |range, is_excepted| {
+                let excepted = is_excepted || allowed;
+                match range {
+                    Range::V4(first, last) => self.v4.add((first, last, owner), excepted),
+                    Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
+                }
+            })
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 
@@ -12,7 +14,7 @@ use crate::input::{Block, Side};
 use crate::output::{Page, Printed, Printer, Show, print_record, shown};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{BATCH, Unfit};
+use crate::records::{BATCH, Unfit, tell_difference};
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -71,6 +73,8 @@ pub(crate) fn print_selected(
         separator,
     };
     let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
+    let is_any_found = Arc::new(AtomicBool::new(has_forms));
+    let any = Arc::clone(&is_any_found);
     let work = move |block: &Block, page: &mut Page| {
         page.file = block.file();
         let mut number = block.source().lines_before + 1;
@@ -80,6 +84,9 @@ pub(crate) fn print_selected(
             matcher.find(batch.keys, found)?;
             for &i in batch.unfit {
                 found[i] = false;
+            }
+            if !any.load(Ordering::Relaxed) && found.contains(&true) {
+                any.store(true, Ordering::Relaxed);
             }
             for (i, record) in batch.records.iter().enumerate() {
                 if found[i] != invert {
@@ -101,6 +108,9 @@ pub(crate) fn print_selected(
     let counts_files = show.counts;
     let printer = Printer::new(separator, &select.print)?.showing(show, inputs);
     let printed = in_order(inputs, progress, threads, work, printer)?.finish()?;
+    if !is_any_found.load(Ordering::Relaxed) {
+        tell_difference();
+    }
     if counts_files {
         return Ok(Outcome::found_if(printed.selected > 0));
     }

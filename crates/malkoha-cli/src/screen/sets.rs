@@ -11,6 +11,7 @@ use super::marked::{at, words};
 use super::{Exact, Marked};
 use crate::input::{Side, Texts};
 use crate::progress::Progress;
+use crate::records::tell_difference;
 
 /// An operation on several sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) enum Operation {
 }
 
 /// Calls `each` with the records of `first` that are in the result, in the order in which they
-/// first occur; before them with the header of the first file and `true`, if there are headers.
+/// first occur; before them with the headers of its files and `true`, if there are headers.
 pub(crate) fn operate(
     operation: Operation,
     first: &Side,
@@ -41,14 +42,19 @@ pub(crate) fn operate(
         wanted[word] |= bit;
     }
     let marked = Arc::new(Marked::nothing_of(exact)?);
+    let mut is_any_equal = others.is_empty();
     for other in others {
         marked.mark(other, threads, progress)?;
         for (wanted, mark) in wanted.iter_mut().zip(marked.marks()) {
             let mark = mark.swap(0, Ordering::Relaxed);
+            is_any_equal |= mark != 0;
             *wanted &= if operation == Operation::Difference { !mark } else { mark };
         }
     }
-    marked.texts().header().map_or(Ok(()), |header| each(header, true))?;
+    if !is_any_equal {
+        tell_difference();
+    }
+    marked.texts().headers().try_for_each(|header| each(header, true))?;
     marked.texts().read_again(|mut place, batch| {
         for record in batch.records {
             let (word, bit) = at(place);

@@ -182,3 +182,83 @@ fn reads_that_are_compared_line_by_line() {
     dir.write("reads", "@someone\n> quoted\n+1\nI agree with it\n");
     dir.run("screen -f names reads").finds_nothing();
 }
+
+/// Lists of which nothing is equal to the input, by the form of one of both.
+#[test]
+fn sides_that_differ_in_form() {
+    let dir = Dir::new();
+    for (list, input, options, said) in [
+        ("a\r\nb\r\n", "a\nb\n", "", "records of 'list' end with CR, those of 'input' do not"),
+        ("a\nb\n", "a\r\nb\r\n", "", "records of 'input' end with CR"),
+        ("a \nb \n", "a\nb\n", "", "'list' begin or end with blanks"),
+        ("{\"a\":\"x\"}\n", "x\n", "", "'list' are JSON objects"),
+        ("\"x\"\n", "x,1\n", "-k 1 -t ,", "'list' are in quotes"),
+        ("a@b.c\n", "A <a@b.c>\n", "", "'input' have an address in <>"),
+        (
+            "A99F0000A99F0000A99F0000A99F0000\n",
+            "a99f0000a99f0000a99f0000a99f0000\n",
+            "",
+            "--ignore-case",
+        ),
+        ("x,1\ny,2\n", "x\ny\n", "", "'list' have commas"),
+        ("a\rb\rc", "a\n", "", "'list' seems to have lines that end with CR"),
+        ("a\n", "a\rb\rc", "", "'input' seems to have lines that end with CR"),
+        ("a\0b\0", "a\n", "", "'list' seems to have records that end with NUL"),
+        ("a\nb\n", "a\0", "-0", "'list' seems to have lines"),
+        ("a\0b\0\n\0", "a\n", "", "'list' seems to be UTF-16 without its mark"),
+        ("<!doctype HTML>\n", "a\n", "", "'list' seems to be a web page"),
+        ("a\n", "a;b\nc;d\n", "--csv -k 1", "'input' seems to have fields between ';'"),
+        ("a\n", "a b\nc d\n", "-k 1", "'input' seems to have fields between ' '"),
+        ("a\n", "\"a\",b\n", "-k 1 -t ,", "'input' seems to be CSV"),
+    ] {
+        dir.write("list", list);
+        dir.write("input", input);
+        let are_lines = matches!(options, "" | "-0");
+        let commands = ["screen -f list input", "diff input list"];
+        for command in &commands[..1 + usize::from(are_lines)] {
+            let run = dir.run(&format!("{command} {options}"));
+            assert!(run.stderr.contains(said), "{command} {options}: {list:?} {input:?}: {run:?}");
+            assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+        }
+        if !are_lines {
+            continue;
+        }
+        // Where something is equal, the sides need not look the same.
+        dir.write("list", format!("{list}\n{input}").replace('\0', ""));
+        dir.write("input", input.replace('\0', ""));
+        let run = dir.run("screen -f list input");
+        assert!(!run.stderr.contains("nothing is equal"), "{list:?} {input:?}: {run:?}");
+    }
+}
+
+#[test]
+fn columns_in_another_order_and_digests_of_digests() {
+    let dir = Dir::with("a", "id,x\n1,a\n").and("b", "y,id\nb,2\n").and("c", "id,x\n3,c\n");
+    let told = "malkoha: the header that is printed is 'id,x', but a file has 'y,id'\n";
+    dir.run("union --csv -k id a c b").prints_and_tells("id,x\n1,a\n3,c\nb,2\n", told);
+    dir.run("diff --csv -k id a b").prints("id,x\n1,a\n");
+    dir.write("list", "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8\n");
+    let told =
+        "malkoha: 'list' seems to have digests already: leave --digest away to compare these\n";
+    let run = dir.run("screen --digest sha1 -f list list");
+    assert_eq!((run.stderr.as_str(), run.code), (told, Some(1)));
+}
+
+/// Names of reads as they stand in their files, and digests with what surrounds them.
+#[test]
+fn lists_as_other_programs_print_them() {
+    let dir = Dir::new();
+    dir.write("reads", "@r1 x\nAC\n+\nII\n@r2\nAC\n+\nII\n");
+    dir.write("sequences", ">r1 x\nAC\nGT\n>r2\nAC\n");
+    for list in ["r1\n", "@r1\n", "@r1 y\n", "@r1 x\nAC\n+\nII\n"] {
+        dir.write("list", list);
+        dir.run("screen --fastq -f list reads").prints("@r1 x\nAC\n+\nII\n");
+        dir.run("screen --fastq -K 1 --list-delimiter blank -f list reads")
+            .prints("@r1 x\nAC\n+\nII\n");
+        dir.write("list", list.replace('@', ">"));
+        dir.run("screen --fasta -f list sequences").prints(">r1 x\nAC\nGT\n");
+    }
+    dir.write("list", "86F7E437FAA5A7FCE15D1DDCB9EAEAEA377667B8 \r\n");
+    dir.write("input", "a\nb\n");
+    dir.run("screen --digest sha1 -f list input").prints("a\n");
+}

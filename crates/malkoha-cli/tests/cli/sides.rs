@@ -150,7 +150,9 @@ fn what_can_have_no_index_is_refused() {
     dir.run("index -q input")
         .complains("'input.mlx' exists and is of another kind: move it elsewhere");
     dir.run("index none").complains("cannot open list 'none': No such file or directory");
-    dir.run("index -q -0 list").prints("");
+    let told = "malkoha: 'list' seems to have lines, and no records that end with NUL: leave \
+                --null (-0) away\n";
+    dir.run("index -q -0 list").prints_and_tells("", told);
     let run = dir.run("screen -f list input").succeeds();
     assert!(run.stderr.contains("records that end otherwise (see --null)"), "{}", run.stderr);
 }

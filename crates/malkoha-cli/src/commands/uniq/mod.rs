@@ -53,7 +53,7 @@ of these is printed on stderr at the end.
 
 -c and -u print when all input is read, in the order of first occurrences.
 Until then the distinct lines of a stream are in a temporary file. -d prints a
-line when it occurs for the second time.
+line when it occurs for the second time: with -k, the second line of each key.
 
 Examples:
   malkoha uniq access.txt > distinct.txt

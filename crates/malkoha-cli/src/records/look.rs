@@ -1,0 +1,207 @@
+//! What files look like by their first records, where that keeps them from being equal to others.
+
+use parking_lot::Mutex;
+
+use super::fields::Delimiter;
+use super::form::Kind;
+use super::keys::{Digested, Keys, Pick, Source};
+use crate::failure::tell;
+
+/// Bytes of a file that are looked at.
+const LOOKED: usize = 4096;
+
+/// Files of each side whose looks are compared.
+const MOST_FILES: usize = 8;
+
+/// A property of what is compared, how it is called, and the remedy if one side alone has it.
+type Look = (fn(&[u8]) -> bool, &'static str, &'static str);
+
+const LOOKS: [Look; 12] = [
+    (|key| key.ends_with(b"\r"), "end with CR", "--crlf takes that for a part of the end"),
+    (
+        |key| key.trim_ascii().len() < key.len(),
+        "begin or end with blanks",
+        "--trim leaves these out",
+    ),
+    (
+        |key| key.starts_with(b"{") && key.ends_with(b"}"),
+        "are JSON objects",
+        "--json-field and --list-json-field select a field",
+    ),
+    (
+        |key| key.len() > 1 && key.starts_with(b"\"") && key.ends_with(b"\""),
+        "are in quotes",
+        "--csv with -k, and --list-csv with -K, read these",
+    ),
+    (
+        |key| key.ends_with(b">") && key.contains(&b'<') && key.contains(&b'@'),
+        "have an address in <>",
+        "cut it out first, as by sed 's/.*<//; s/>.*//'",
+    ),
+    (
+        |key| {
+            let is_upper = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
+            key.len() >= 32 && key.iter().all(is_upper)
+        },
+        "are hex digits in upper case",
+        "--ignore-case takes both cases for equal",
+    ),
+    (|key| key.contains(&b'\t'), "have tabs", SELECT),
+    (|key| key.contains(&b','), "have commas", SELECT),
+    (|key| key.contains(&b';'), "have semicolons", SELECT),
+    (|key| key.contains(&b'|'), "have '|'", SELECT),
+    (|key| key.contains(&b':'), "have colons", SELECT),
+    (
+        |key| {
+            let digits = key.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            digits >= 32 && key.get(digits) == Some(&b' ')
+        },
+        "have more than a digest",
+        SELECT,
+    ),
+];
+
+const SELECT: &str = "-k with -t, and -K with --list-delimiter, select fields";
+
+/// The looks of files: whether each is a list, its name, and which of [`LOOKS`] it has.
+static SEEN: Mutex<Vec<(bool, String, u16)>> = Mutex::new(Vec::new());
+
+/// Tells how lists and inputs of which nothing was equal differ, if that is why.
+pub(crate) fn tell_difference() {
+    let seen = SEEN.lock();
+    for (i, (_, what, remedy)) in LOOKS.iter().enumerate() {
+        let one = |of_lists: bool, has: bool| {
+            seen.iter().find(|it| it.0 == of_lists && (it.2 >> i & 1 == 1) == has)
+        };
+        for of_lists in [true, false] {
+            if let (Some((_, with, _)), Some((_, without, _))) =
+                (one(of_lists, true), one(!of_lists, false))
+            {
+                tell(&format!(
+                    "malkoha: nothing is equal: records of {with} {what}, those of {without} do \
+                     not: {remedy}"
+                ));
+                return;
+            }
+        }
+    }
+}
+
+impl Keys {
+    /// Looks at the beginning of a file: tells if it has not the form in which it is read.
+    pub(crate) fn look_at(&self, source: Source<'_>) {
+        let Some(tally) = self.tally() else { return };
+        let start = &source.text[..source.text.len().min(LOOKED)];
+        let name = tally.name(source.file);
+        if let Some(what) = self.mistaken(start) {
+            tell(&format!("malkoha: {name} seems to {what}"));
+            return;
+        }
+        let mut seen = SEEN.lock();
+        if seen.iter().filter(|it| it.0 == tally.of_lists).count() == MOST_FILES {
+            return;
+        }
+        let Ok(keys) = self.resolve(source.header) else { return };
+        // Not the first one, which may be a header of another kind.
+        let (mut last, mut count) = (None, 0);
+        let mut rest = start;
+        while count < 3 && !rest.is_empty() {
+            let record = self.form.first(rest);
+            rest = rest.get(record.len() + 1..).unwrap_or(b"");
+            let mut key = Vec::new();
+            if !record.starts_with(b"#") && keys.key_of(record, &mut key).is_ok() && !key.is_empty()
+            {
+                (last, count) = (Some(key), count + 1);
+            }
+        }
+        if let Some(key) = last {
+            let is_picked = !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
+            let has = |it: &Look| it.0(&key) && !(is_picked && it.2 == SELECT);
+            let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
+            seen.push((tally.of_lists, name.to_owned(), bits));
+        }
+    }
+
+    /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
+    fn mistaken(&self, start: &[u8]) -> Option<String> {
+        let separator = self.form.separator;
+        let mut lines = start.split(|&byte| byte == separator);
+        let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
+        let (has_separator, has) = (start.contains(&separator), |byte: u8| start.contains(&byte));
+        let is_utf16 = |at: usize| {
+            let (units, _) = start.as_chunks::<2>();
+            has(b'\n') && units.iter().all(|unit| unit[at] == 0 && unit[1 - at] != 0)
+        };
+        let is_page = |sign: &[u8]| {
+            let start = start.trim_ascii_start();
+            start.len() >= sign.len() && start[..sign.len()].eq_ignore_ascii_case(sign)
+        };
+        let is_sequence = second.len() >= 10
+            && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
+        let is_line = self.form.is_line() && self.sign.is_none();
+        Some(match (first.first()?, third.first()) {
+            _ if separator != 0 && (is_utf16(0) || is_utf16(1)) => {
+                let order = if is_utf16(0) { "BE" } else { "LE" };
+                format!(
+                    "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16{order} -t \
+                     UTF-8"
+                )
+            }
+            _ if !has_separator && start.trim_ascii_end().contains(&b'\r') => {
+                r"have lines that end with CR: convert it first, as by tr '\r' '\n'".into()
+            }
+            _ if !has_separator && separator != 0 && has(0) => {
+                "have records that end with NUL: --null (-0) reads these".into()
+            }
+            _ if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') => {
+                "have lines, and no records that end with NUL: leave --null (-0) away".into()
+            }
+            (b'@', Some(b'+')) if is_line && second.len() == fourth.len() => sequences("fastq"),
+            (b'>', _) if is_line && is_sequence => sequences("fasta"),
+            (b'<', _) if is_page(b"<!doctype html") || is_page(b"<html") => {
+                "be a web page: is it the file that is meant?".into()
+            }
+            _ if self.has_digests(first) => {
+                "have digests already: leave --digest away to compare these".into()
+            }
+            _ => return self.parted(start, first),
+        })
+    }
+
+    /// Whether what would be digested is one already.
+    fn has_digests(&self, first: &[u8]) -> bool {
+        let Some(Digested::Of(digest)) = self.digest else { return false };
+        let mut key = Vec::new();
+        let is_read = Self { digest: None, ..self.clone() }.key_of(first, &mut key).is_ok();
+        is_read && digest.is_one(key.trim_ascii())
+    }
+
+    /// Whether fields seem to have something else between them.
+    fn parted(&self, start: &[u8], first: &[u8]) -> Option<String> {
+        let Pick::Fields { delimiter: Delimiter::Byte(delimiter), .. } = self.pick else {
+            return None;
+        };
+        if self.form.is_line() && first.starts_with(b"\"") && first[1..].contains(&b'"') {
+            return Some("be CSV: --csv and --list-csv read its quotes".into());
+        }
+        let lines = start.split(|&byte| byte == self.form.separator);
+        let lines: Vec<_> = lines.filter(|line| !line.trim_ascii().is_empty()).take(4).collect();
+        let is_csv = matches!(self.form.kind, Kind::Csv { .. });
+        let others = if is_csv { &b"\t;,|"[..] } else { b"\t;,| " };
+        let other = others.iter().find(|&byte| lines.iter().all(|line| line.contains(byte)))?;
+        let are_parted = lines.iter().any(|line| line.contains(&delimiter));
+        (!lines.is_empty() && !are_parted).then(|| {
+            format!(
+                "have fields between '{}': -t and --list-delimiter say so",
+                other.escape_ascii()
+            )
+        })
+    }
+}
+
+fn sequences(format: &str) -> String {
+    format!(
+        "be {}, and is compared line by line: --{format} compares the names of its records",
+        format.to_ascii_uppercase()
+    )
+}
