@@ -78,8 +78,8 @@ pub(crate) fn tell_difference() {
                 (one(of_lists, true), one(!of_lists, false))
             {
                 tell(&format!(
-                    "malkoha: nothing is equal: records of {with} {what}, those of {without} do \
-                     not: {remedy}"
+                    "malkoha: nothing is equal: records of {with} {what}, unlike those of \
+                     {without}: {remedy}"
                 ));
                 return;
             }
@@ -102,6 +102,9 @@ impl Keys {
             return;
         }
         let Ok(keys) = self.resolve(source.header) else { return };
+        // The look of what is digested, and not of its digest.
+        let digest = keys.digest.filter(|it| matches!(it, Digested::Is(_)));
+        let keys = Self { digest, ..keys.into_owned() };
         // Not the first one, which may be a header of another kind.
         let (mut last, mut count) = (None, 0);
         let mut rest = start;
@@ -115,7 +118,8 @@ impl Keys {
             }
         }
         if let Some(key) = last {
-            let is_picked = !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
+            let is_picked = self.digest.is_some()
+                || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
             let has = |it: &Look| it.0(&key) && !(is_picked && it.2 == SELECT);
             let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
             seen.push((tally.of_lists, name.to_owned(), bits));
@@ -128,9 +132,11 @@ impl Keys {
         let mut lines = start.split(|&byte| byte == separator);
         let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
         let (has_separator, has) = (start.contains(&separator), |byte: u8| start.contains(&byte));
+        // Of text in Latin letters, every other byte is NUL.
         let is_utf16 = |at: usize| {
+            let is_text = |byte: u8| byte >= b' ' || byte.is_ascii_whitespace();
             let (units, _) = start.as_chunks::<2>();
-            has(b'\n') && units.iter().all(|unit| unit[at] == 0 && unit[1 - at] != 0)
+            has(b'\n') && units.iter().all(|unit| unit[at] == 0 && is_text(unit[1 - at]))
         };
         let is_page = |sign: &[u8]| {
             let start = start.trim_ascii_start();
@@ -140,7 +146,7 @@ impl Keys {
             && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
         let is_line = self.form.is_line() && self.sign.is_none();
         Some(match (first.first()?, third.first()) {
-            _ if separator != 0 && (is_utf16(0) || is_utf16(1)) => {
+            _ if separator != 0 && start.len() > 3 && (is_utf16(0) || is_utf16(1)) => {
                 let order = if is_utf16(0) { "BE" } else { "LE" };
                 format!(
                     "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16{order} -t \

@@ -183,13 +183,17 @@ fn reads_that_are_compared_line_by_line() {
     dir.run("screen -f names reads").finds_nothing();
 }
 
+/// The SHA-1 of `a`.
+const A_DIGEST: &str = "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8\n";
+
 /// Lists of which nothing is equal to the input, by the form of one of both.
 #[test]
 fn sides_that_differ_in_form() {
     let dir = Dir::new();
     for (list, input, options, said) in [
-        ("a\r\nb\r\n", "a\nb\n", "", "records of 'list' end with CR, those of 'input' do not"),
+        ("a\r\nb\r\n", "a\nb\n", "", "records of 'list' end with CR, unlike those of 'input'"),
         ("a\nb\n", "a\r\nb\r\n", "", "records of 'input' end with CR"),
+        (A_DIGEST, "a\r\nb\r\n", "--digest sha1", "'input' end with CR"),
         ("a \nb \n", "a\nb\n", "", "'list' begin or end with blanks"),
         ("{\"a\":\"x\"}\n", "x\n", "", "'list' are JSON objects"),
         ("\"x\"\n", "x,1\n", "-k 1 -t ,", "'list' are in quotes"),
@@ -237,7 +241,7 @@ fn columns_in_another_order_and_digests_of_digests() {
     let told = "malkoha: the header that is printed is 'id,x', but a file has 'y,id'\n";
     dir.run("union --csv -k id a c b").prints_and_tells("id,x\n1,a\n3,c\nb,2\n", told);
     dir.run("diff --csv -k id a b").prints("id,x\n1,a\n");
-    dir.write("list", "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8\n");
+    dir.write("list", A_DIGEST);
     let told =
         "malkoha: 'list' seems to have digests already: leave --digest away to compare these\n";
     let run = dir.run("screen --digest sha1 -f list list");
