@@ -9,7 +9,6 @@ pub mod bench;
 pub mod classic;
 mod filters;
 pub mod grow;
-mod limit;
 pub mod machine;
 mod maps;
 pub mod measure;

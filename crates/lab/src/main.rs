@@ -21,7 +21,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fill, query and empty our filters or maps, and measure the limit that memory sets
+    /// Fill, query and empty our filters or maps
     Bench(BenchArgs),
     /// Grow sets and maps: inserts in every way, latencies, space and rates, threads
     Grow(GrowArgs),

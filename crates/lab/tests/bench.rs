@@ -46,7 +46,6 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     let (fpr, stated) = (value("bucketed:12", "fpr"), value("bucketed:12", "expected fpr"));
     assert!((fpr / stated - 1.0).abs() < 0.25, "{fpr} against {stated}");
     assert!((12.5..12.8).contains(&value("bucketed:12", "bits a key")));
-    assert!(value("bucketed:12", "find many 0 %, of the limit") > 0.0);
 }
 
 /// The linker driver of Rust programs also compiles C.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::limits::Limits;
 use super::{Filled, Workload};
 use crate::keys::Present;
 use crate::measure::{rate, timed};
@@ -14,15 +13,8 @@ const WAYS: [How; 6] = [How::Single, How::Call, How::Chain, How::Hash, How::Many
 const WARM_UP: u64 = 1 << 40;
 
 impl Workload<'_> {
-    /// All contenders and limits in turn for each kind of query, so that compared figures are
-    /// seconds apart.
-    pub(super) fn look_up(
-        &mut self,
-        filled: &[Filled],
-        limits: &Limits,
-        order: &[usize],
-        run: u32,
-    ) {
+    /// All contenders in turn for each kind of query, so that compared figures are seconds apart.
+    pub(super) fn look_up(&mut self, filled: &[Filled], order: &[usize], run: u32) {
         let first = u64::from(run) * self.settings.lookups;
         for present in Present::ALL {
             let mut found: Vec<Vec<(How, u64, f64)>> = vec![Vec::new(); filled.len()];
@@ -34,16 +26,11 @@ impl Workload<'_> {
                     }
                 }
             }
-            let rates = self.limits(limits, run);
             for (contender, found) in found.iter().enumerate() {
                 self.step(contender, "looked up");
                 for &(how, _, rate) in found {
                     let measure = format!("find {how} {} %", present.0);
                     self.record(contender, &measure, RATE, rate);
-                    let batched = matches!(how, How::Many | How::Hashes);
-                    let limit = rates[limits.of[contender]][usize::from(batched)];
-                    let measure = format!("{measure}, of the limit");
-                    self.record(contender, &measure, "share", rate / limit);
                 }
                 // A chain looks up a choice of the keys.
                 let all = found.iter().filter(|found| found.0 != How::Chain);

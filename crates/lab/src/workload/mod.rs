@@ -3,7 +3,6 @@
 
 mod fill;
 mod find;
-mod limits;
 mod remove;
 
 use std::time::Duration;
@@ -14,7 +13,6 @@ use crate::keys::Keys;
 use crate::measure::{alternating, progress, rate};
 use crate::results::{FAULTS, Figures, RATE};
 use crate::subject::{Contender, Subject};
-use limits::Limits;
 
 /// How much work.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +54,8 @@ struct Workload<'a> {
 ///
 /// # Errors
 ///
-/// If a filter cannot be built, or there is no memory for the limit's tables. Wrong answers
-/// are no error here: they are among the figures, as [faults](FAULTS).
+/// If a filter cannot be built. Wrong answers are no error here: they are among the figures, as
+/// [faults](FAULTS).
 pub fn run(settings: Settings, contenders: &[Contender]) -> Result<Figures> {
     let mut workload = Workload {
         settings,
@@ -75,7 +73,6 @@ pub fn run(settings: Settings, contenders: &[Contender]) -> Result<Figures> {
 
 impl Workload<'_> {
     fn all_runs(&mut self) -> Result<()> {
-        let mut limits = Limits::default();
         for run in 0..self.settings.runs {
             let order = alternating(self.contenders.len(), run);
             let mut filled: Vec<Option<Filled>> = self.contenders.iter().map(|_| None).collect();
@@ -84,13 +81,7 @@ impl Workload<'_> {
                 filled[contender] = Some(self.fill(contender, run)?);
             }
             let mut filled: Vec<Filled> = filled.into_iter().flatten().collect();
-            if run == 0 {
-                limits = Limits::new(&filled)?;
-            }
-            if !self.all.is_empty() {
-                self.writes(&limits)?;
-            }
-            self.look_up(&filled, &limits, &order, run);
+            self.look_up(&filled, &order, run);
             for &contender in order.iter().rev() {
                 self.step(contender, "emptying");
                 self.empty(contender, &mut filled[contender]);
@@ -161,7 +152,6 @@ mod tests {
         assert!((1.0..=100.0).contains(&runs("lost")[0]), "{figures:?}");
         assert_eq!((runs("fpr"), runs("bits a key")), (&[0.0; 2][..], &[80.0; 2][..]));
         assert_eq!((runs("find single 50 %").len(), runs("find many 50 %").len()), (2, 0));
-        assert!(runs("find single 50 %, of the limit")[0] > 0.0, "{figures:?}");
     }
 
     #[test]
