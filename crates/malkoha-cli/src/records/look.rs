@@ -17,21 +17,17 @@ const MOST_FILES: usize = 8;
 type Look = (fn(&[u8]) -> bool, &'static str, &'static str);
 
 const LOOKS: [Look; 12] = [
-    (|key| key.ends_with(b"\r"), "end with CR", "--crlf takes that for a part of the end"),
-    (
-        |key| key.trim_ascii().len() < key.len(),
-        "begin or end with blanks",
-        "--trim leaves these out",
-    ),
+    (|key| key.ends_with(b"\r"), "end with CR", "see --crlf"),
+    (|key| key.trim_ascii().len() < key.len(), "begin or end with blanks", "see --trim"),
     (
         |key| key.starts_with(b"{") && key.ends_with(b"}"),
         "are JSON objects",
-        "--json-field and --list-json-field select a field",
+        "see --json-field and --list-json-field",
     ),
     (
         |key| key.len() > 1 && key.starts_with(b"\"") && key.ends_with(b"\""),
         "are in quotes",
-        "--csv with -k, and --list-csv with -K, read these",
+        "see --csv and --list-csv",
     ),
     (
         |key| key.ends_with(b">") && key.contains(&b'<') && key.contains(&b'@'),
@@ -44,13 +40,8 @@ const LOOKS: [Look; 12] = [
             key.len() >= 32 && key.iter().all(is_upper)
         },
         "are hex digits in upper case",
-        "--ignore-case takes both cases for equal",
+        "see --ignore-case",
     ),
-    (|key| key.contains(&b'\t'), "have tabs", SELECT),
-    (|key| key.contains(&b','), "have commas", SELECT),
-    (|key| key.contains(&b';'), "have semicolons", SELECT),
-    (|key| key.contains(&b'|'), "have '|'", SELECT),
-    (|key| key.contains(&b':'), "have colons", SELECT),
     (
         |key| {
             let digits = key.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -59,9 +50,14 @@ const LOOKS: [Look; 12] = [
         "have more than a digest",
         SELECT,
     ),
+    (|key| key.contains(&b'\t'), "have tabs", SELECT),
+    (|key| key.contains(&b','), "have commas", SELECT),
+    (|key| key.contains(&b';'), "have semicolons", SELECT),
+    (|key| key.contains(&b'|'), "have '|'", SELECT),
+    (|key| key.contains(&b':'), "have colons", SELECT),
 ];
 
-const SELECT: &str = "-k with -t, and -K with --list-delimiter, select fields";
+const SELECT: &str = "see -k with -t, and -K with --list-delimiter";
 
 /// The looks of files: whether each is a list, its name, and which of [`LOOKS`] it has.
 static SEEN: Mutex<Vec<(bool, String, u16)>> = Mutex::new(Vec::new());
@@ -88,9 +84,9 @@ pub(crate) fn tell_difference() {
 }
 
 impl Keys {
-    /// Looks at the beginning of a file: tells if it has not the form in which it is read.
+    /// Looks at the beginning of a file, once: tells if it has not the form in which it is read.
     pub(crate) fn look_at(&self, source: Source<'_>) {
-        let Some(tally) = self.tally() else { return };
+        let Some(tally) = self.tally().filter(|tally| tally.is_new(source.file)) else { return };
         let start = &source.text[..source.text.len().min(LOOKED)];
         let name = tally.name(source.file);
         if let Some(what) = self.mistaken(start) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
 use parking_lot::Mutex;
@@ -59,6 +59,7 @@ struct File {
     all: AtomicU64,
     unfit: AtomicU64,
     first: Mutex<Option<First>>,
+    looked_at: AtomicBool,
 }
 
 #[derive(Clone, Debug)]
@@ -94,6 +95,7 @@ impl Tally {
             all: AtomicU64::new(0),
             unfit: AtomicU64::new(0),
             first: Mutex::new(None),
+            looked_at: AtomicBool::new(false),
         };
         let tally =
             Arc::new(Self { files: names.into_iter().map(file).collect(), of_lists, strict });
@@ -101,6 +103,11 @@ impl Tally {
             OF_INPUTS.lock().push(Arc::clone(&tally));
         }
         tally
+    }
+
+    /// Whether a file has not been looked at.
+    pub(super) fn is_new(&self, file: usize) -> bool {
+        !self.files[file].looked_at.swap(true, Ordering::Relaxed)
     }
 
     pub(super) fn name(&self, file: usize) -> &str {
@@ -137,7 +144,7 @@ impl Tally {
 
     /// Reports the records of lists that cannot be compared; an error if a list has no others.
     pub(crate) fn settle(&self) -> Result<()> {
-        for File { name, all, unfit, first } in &self.files {
+        for File { name, all, unfit, first, .. } in &self.files {
             let Some(First { line, record, why }) = first.lock().clone() else { continue };
             let (all, unfit) = (all.load(Ordering::Relaxed), unfit.load(Ordering::Relaxed));
             if unfit == all {

@@ -236,11 +236,14 @@ fn sides_that_differ_in_form() {
 }
 
 #[test]
-fn columns_in_another_order_and_digests_of_digests() {
+fn what_is_told_once() {
     let dir = Dir::with("a", "id,x\n1,a\n").and("b", "y,id\nb,2\n").and("c", "id,x\n3,c\n");
     let told = "malkoha: the header that is printed is 'id,x', but a file has 'y,id'\n";
     dir.run("union --csv -k id a c b").prints_and_tells("id,x\n1,a\n3,c\nb,2\n", told);
     dir.run("diff --csv -k id a b").prints("id,x\n1,a\n");
+    dir.write("nul", "a\0b\0");
+    let told = "malkoha: 'nul' seems to have records that end with NUL: --null (-0) reads these\n";
+    dir.run("uniq nul").prints_and_tells("a\0b\0\n", told);
     dir.write("list", A_DIGEST);
     let told =
         "malkoha: 'list' seems to have digests already: leave --digest away to compare these\n";
