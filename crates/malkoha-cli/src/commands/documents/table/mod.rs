@@ -202,7 +202,8 @@ impl Batch {
     }
 }
 
-/// Pages whose sizes are possible, because the decoders allocate memory for them.
+/// Pages whose sizes are possible, because the decoders allocate memory for them. Their headers,
+/// which say up to 2 GiB of a page to decompress, are not to be seen here.
 struct Checked {
     pages: SerializedPageReader<File>,
     /// Bytes of a value in a dictionary.
