@@ -19,7 +19,7 @@ use crate::table::traits::Sole;
 impl Growing {
     /// Whether the table is mostly in cache. A partition of a shared table never counts as such,
     /// because batches read the other partitions in between.
-    pub(super) fn is_near(&self) -> bool {
+    fn is_near(&self) -> bool {
         self.directory.within() == Home::ROOT && self.segments.used() <= IN_CACHE_BYTES as u64
     }
 }

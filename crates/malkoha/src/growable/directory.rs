@@ -179,6 +179,11 @@ impl Directory {
         self.others = segments;
     }
 
+    /// The number of segments in other partitions when this one was last changed.
+    pub(super) fn others(&self) -> usize {
+        self.others
+    }
+
     /// The home that its segments cover together.
     #[inline(always)]
     pub(super) fn within(&self) -> Home {

@@ -8,6 +8,7 @@ use super::any_codec::with_codec;
 use super::segment::Segment;
 use super::table::Growing;
 use super::target::Target;
+use crate::table::batch::IN_CACHE_BYTES;
 
 /// How many keys after the request of its buckets a key is inserted, at most.
 const AHEAD: usize = 32;
@@ -26,7 +27,7 @@ impl Growing {
             table.len += u64::from(inserted);
             each(table, number, hashes[number], inserted);
         };
-        if self.is_near() {
+        if self.is_cached() {
             return (0..hashes.len()).for_each(|number| {
                 insert(self, number, &self.target(hashes[number]));
             });
@@ -58,6 +59,13 @@ impl Growing {
                 }
             }
         }
+    }
+
+    /// Whether the table is mostly in cache, with all partitions of a shared one.
+    fn is_cached(&self) -> bool {
+        let (used, segments) = (self.segments.used(), self.segments.len() as u64);
+        let all = self.directory.others() as u64 + segments;
+        used / segments * all <= IN_CACHE_BYTES as u64
     }
 
     /// Requests the lines of the buckets to which the occupants of full ones can move.
