@@ -29,8 +29,11 @@ pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// How files of Parquet begin: a name, and the header of a page.
 const PARQUET: &[u8] = b"PAR1\x15";
 
-/// One that begins like another comes before it.
-const SIGNATURES: [(&[u8], Content); 20] = [
+const BZIP2: &str = "it is compressed by bzip2: decompress it first";
+const PDF: &str = "it is a PDF, which has no lines";
+
+/// One that begins like another comes before it. A line of text should not begin so.
+const SIGNATURES: [(&[u8], Content); 22] = [
     (b"\x1f\x8b\x08", Content::Gzip),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\xfd7zXZ\0", Content::Xz),
@@ -42,7 +45,8 @@ const SIGNATURES: [(&[u8], Content); 20] = [
         b"\x8bMLX\r\n\x1a\n",
         Content::NoLines("it is the index of a list, which has no lines: name the list"),
     ),
-    (b"BZh9", Content::NoLines("it is compressed by bzip2: decompress it first")),
+    (b"BZh91AY&SY", Content::NoLines(BZIP2)),
+    (b"BZh9\x17\x72\x45\x38", Content::NoLines(BZIP2)),
     (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
     (
         PARQUET,
@@ -53,7 +57,8 @@ const SIGNATURES: [(&[u8], Content); 20] = [
     (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
     (b"\xff\xfe", Content::Utf16),
     (b"\xfe\xff", Content::Utf16),
-    (b"%PDF-", Content::NoLines("it is a PDF, which has no lines")),
+    (b"%PDF-1.", Content::NoLines(PDF)),
+    (b"%PDF-2.", Content::NoLines(PDF)),
     (b"\xd0\xcf\x11\xe0", Content::NoLines("it is a document of Office: save it as CSV first")),
     (b"7z\xbc\xaf", Content::NoLines("it is a 7z archive: unpack it first")),
     (b"Rar!\x1a", Content::NoLines("it is a RAR archive: unpack it first")),

@@ -44,12 +44,15 @@ pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
 /// `None` if it is not a name.
 pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = trimmed(text);
+    let is_one = |text: &[u8]| {
+        text.iter().any(u8::is_ascii_alphanumeric) && is_name(text) && !is_address(text)
+    };
     if !text.is_ascii() {
         let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
         let name = name.trim_end_matches('.').as_bytes();
-        return is_name(name).then(|| Cow::Owned(name.to_vec()));
+        return is_one(name).then(|| Cow::Owned(name.to_vec()));
     }
-    if !text.iter().any(u8::is_ascii_alphanumeric) || !is_name(text) || is_address(text) {
+    if !is_one(text) {
         return None;
     }
     let has_upper = text.iter().any(u8::is_ascii_uppercase);
@@ -145,7 +148,11 @@ fn is_nothing(line: &[u8]) -> bool {
 fn hides(line: &[u8]) -> bool {
     let Some((names, rest)) = split(line, b'#') else { return false };
     let signs: [&[u8]; 5] = [b"#", b"@#", b"?#", b"$#", b"%#"];
-    !names.iter().any(u8::is_ascii_whitespace) && signs.iter().any(|it| rest.starts_with(it))
+    let selector = signs.iter().find_map(|it| rest.strip_prefix(*it)).unwrap_or(b"");
+    let name = selector.strip_prefix(b"#").unwrap_or(selector);
+    // Others are headings.
+    !names.iter().any(u8::is_ascii_whitespace)
+        && name.first().is_some_and(|first| !first.is_ascii_whitespace() && !b"#=-".contains(first))
 }
 
 enum Rule<'a> {
@@ -388,12 +395,13 @@ ads.example 4 ¦ @@|ads.example^|
 a.example,b.example 3 ¦ 0.0.0.0 a.example b.example ¦ address=/a.example/b.example/::
 xn--bcher-kva.example 3 ¦ Bücher.example
 ab.example 3 ¦ Ａb。Example.
-Nothing ¦ // x ¦ //x
+Nothing ¦ // x ¦ //x ¦ ## x ¦ ### x ¦ ######## ¦ ##===== ¦ ##
 Nothing ¦ # x ¦ ! x ¦ [Adblock Plus] ¦ ; x ¦ 127.0.0.1 localhost ¦ server: ¦ payload: ¦ }; ¦ 
 Nothing ¦ fe80::1%lo0 localhost ¦ /ip dns static ¦ [Rule]
 Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
 Unknown ¦ ads.example##.banner ¦ ads.example#@#.banner ¦ ads.example,b.example#?#div ¦ add list=x
 Unknown ¦ /ip firewall address-list add address=ads.example ¦ ||ads.example^$important,third-party
+Unknown ¦ 。 ¦ １９２.0.2.7 ¦ ###banner
 Unknown ¦ ##.banner ¦ /banner/* ¦ ||ads.example^$third-party ¦ ||ads.example/path ¦ a b ¦ a,b
 Unknown ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keyword:ads ¦ ^ads.example$
 Unknown ¦ 32.7.2.0.192.rpz-ip CNAME . ¦ ["ads.example"]

@@ -10,6 +10,9 @@ use crate::failure::tell;
 /// Bytes of a file that are looked at.
 const LOOKED: usize = 4096;
 
+/// Records of a file that are looked at.
+const MOST_RECORDS: usize = 16;
+
 /// Files of each side whose looks are compared.
 const MOST_FILES: usize = 8;
 
@@ -59,19 +62,32 @@ const LOOKS: [Look; 12] = [
 
 const SELECT: &str = "see -k with -t, and -K with --list-delimiter";
 
-/// The looks of files: whether each is a list, its name, and which of [`LOOKS`] it has.
-static SEEN: Mutex<Vec<(bool, String, u16)>> = Mutex::new(Vec::new());
+/// The look of a file.
+struct Seen {
+    of_lists: bool,
+    name: String,
+    /// How many records were looked at.
+    count: usize,
+    /// Which of [`LOOKS`] all have, apart from the first of several, which may be a header.
+    all: u16,
+    /// Which of [`LOOKS`] any of these has.
+    any: u16,
+}
+
+static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
 
 /// Tells how lists and inputs of which nothing was equal differ, if that is why.
 pub(crate) fn tell_difference() {
     let seen = SEEN.lock();
     for (i, (_, what, remedy)) in LOOKS.iter().enumerate() {
-        let one = |of_lists: bool, has: bool| {
-            seen.iter().find(|it| it.0 == of_lists && (it.2 >> i & 1 == 1) == has)
-        };
+        // A sign in a single record says little.
+        let least = if *remedy == SELECT { 2 } else { 1 };
+        let has = |it: &&Seen| it.all >> i & 1 == 1 && it.count >= least;
+        let lacks = |it: &&Seen| it.any >> i & 1 == 0;
         for of_lists in [true, false] {
-            if let (Some((_, with, _)), Some((_, without, _))) =
-                (one(of_lists, true), one(!of_lists, false))
+            let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
+            if let (Some(Seen { name: with, .. }), Some(Seen { name: without, .. })) =
+                (side(of_lists).find(has), side(!of_lists).find(lacks))
             {
                 tell(&format!(
                     "malkoha: nothing is equal: records of {with} {what}, unlike those of \
@@ -89,45 +105,50 @@ impl Keys {
         let Some(tally) = self.tally().filter(|tally| tally.is_new(source.file)) else { return };
         let start = &source.text[..source.text.len().min(LOOKED)];
         let name = tally.name(source.file);
-        if let Some(what) = self.mistaken(start) {
+        if let Some(what) = self.mistaken(source.text, start) {
             tell(&format!("malkoha: {name} seems to {what}"));
             return;
         }
         let mut seen = SEEN.lock();
-        if seen.iter().filter(|it| it.0 == tally.of_lists).count() == MOST_FILES {
+        if seen.iter().filter(|it| it.of_lists == tally.of_lists).count() == MOST_FILES {
             return;
         }
         let Ok(keys) = self.resolve(source.header) else { return };
         // The look of what is digested, and not of its digest.
         let digest = keys.digest.filter(|it| matches!(it, Digested::Is(_)));
         let keys = Self { digest, ..keys.into_owned() };
-        // Not the first one, which may be a header of another kind.
-        let (mut last, mut count) = (None, 0);
+        let is_picked = self.digest.is_some()
+            || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
+        let (mut count, mut all, mut any) = (0, 0, 0);
         let mut rest = start;
-        while count < 3 && !rest.is_empty() {
+        while count < MOST_RECORDS && !rest.is_empty() {
             let record = self.form.first(rest);
             rest = rest.get(record.len() + 1..).unwrap_or(b"");
+            if rest.is_empty() && start.len() < source.text.len() {
+                // It may be cut.
+                break;
+            }
             let mut key = Vec::new();
             if !record.starts_with(b"#") && keys.key_of(record, &mut key).is_ok() && !key.is_empty()
             {
-                (last, count) = (Some(key), count + 1);
+                let has = |it: &Look| it.0(&key) && !(is_picked && it.2 == SELECT);
+                let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
+                (all, any) = if count < 2 { (bits, bits) } else { (all & bits, any | bits) };
+                count += 1;
             }
         }
-        if let Some(key) = last {
-            let is_picked = self.digest.is_some()
-                || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
-            let has = |it: &Look| it.0(&key) && !(is_picked && it.2 == SELECT);
-            let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
-            seen.push((tally.of_lists, name.to_owned(), bits));
+        if count > 0 {
+            seen.push(Seen { of_lists: tally.of_lists, name: name.to_owned(), count, all, any });
         }
     }
 
     /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
-    fn mistaken(&self, start: &[u8]) -> Option<String> {
+    fn mistaken(&self, text: &[u8], start: &[u8]) -> Option<String> {
         let separator = self.form.separator;
         let mut lines = start.split(|&byte| byte == separator);
         let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
-        let (has_separator, has) = (start.contains(&separator), |byte: u8| start.contains(&byte));
+        let has_separator = memchr::memchr(separator, text).is_some();
+        let has = |byte: u8| start.contains(&byte);
         // Of text in Latin letters, every other byte is NUL.
         let is_utf16 = |at: usize| {
             let is_text = |byte: u8| byte >= b' ' || byte.is_ascii_whitespace();
@@ -149,21 +170,27 @@ impl Keys {
                      UTF-8"
                 )
             }
+            _ if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') => {
+                "have lines, and no records that end with NUL: leave --null (-0) away".into()
+            }
             _ if !has_separator && start.trim_ascii_end().contains(&b'\r') => {
                 r"have lines that end with CR: convert it first, as by tr '\r' '\n'".into()
             }
             _ if !has_separator && separator != 0 && has(0) => {
                 "have records that end with NUL: --null (-0) reads these".into()
             }
-            _ if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') => {
-                "have lines, and no records that end with NUL: leave --null (-0) away".into()
+            (b'@', Some(b'+'))
+                if is_line
+                    && second.len() == fourth.len()
+                    && (third.trim_ascii_end() == b"+" || third[1..] == first[1..]) =>
+            {
+                sequences("fastq")
             }
-            (b'@', Some(b'+')) if is_line && second.len() == fourth.len() => sequences("fastq"),
             (b'>', _) if is_line && is_sequence => sequences("fasta"),
             (b'<', _) if is_page(b"<!doctype html") || is_page(b"<html") => {
                 "be a web page: is it the file that is meant?".into()
             }
-            _ if self.has_digests(first) => {
+            _ if self.is_digest(first) && (second.is_empty() || self.is_digest(second)) => {
                 "have digests already: leave --digest away to compare these".into()
             }
             _ => return self.parted(start, first),
@@ -171,10 +198,10 @@ impl Keys {
     }
 
     /// Whether what would be digested is one already.
-    fn has_digests(&self, first: &[u8]) -> bool {
+    fn is_digest(&self, record: &[u8]) -> bool {
         let Some(Digested::Of(digest)) = self.digest else { return false };
         let mut key = Vec::new();
-        let is_read = Self { digest: None, ..self.clone() }.key_of(first, &mut key).is_ok();
+        let is_read = Self { digest: None, ..self.clone() }.key_of(record, &mut key).is_ok();
         is_read && digest.is_one(key.trim_ascii())
     }
 

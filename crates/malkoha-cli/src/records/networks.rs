@@ -23,8 +23,8 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
         [b'*' | b':', letter, ..] if letter.is_ascii_alphabetic() => return Line::Nothing,
         _ => {}
     }
-    let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
     let line = &*without_comment(line);
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
     let mut found = false;
     for (number, part) in line.split(|&byte| byte == b';').enumerate() {
         let mut words = words(part).peekable();
@@ -52,13 +52,17 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
             ranges = up_to(first, last).map(|range| (range, false)).into_iter().collect();
         }
         let mut last = None;
-        for word in words {
-            is_excepted |= matches!(word, b"nomatch" | b"except" | b"ACCEPT" | b"RETURN");
-            last = Some(word);
+        for behind in words.enumerate() {
+            is_excepted |= matches!(behind, (_, b"nomatch" | b"ACCEPT" | b"RETURN"));
+            is_excepted |= behind == (0, b"except");
+            last = Some(behind);
         }
-        // The last are of tables of Postfix and of nginx.
-        is_excepted |= last.is_some_and(|last| lets_pass(last) || last == b"OK")
-            || last == Some(b"0") && line.ends_with(b"0;");
+        is_excepted |= match last {
+            // As in tables of Postfix and of nginx.
+            Some((0, b"OK")) => true,
+            Some((0, b"0")) => line.ends_with(b"0;"),
+            last => last.is_some_and(|(_, word)| lets_pass(word)),
+        };
         found |= !ranges.is_empty();
         ranges.into_iter().for_each(|(range, is_not)| each(range, is_excepted || is_not));
     }
@@ -72,13 +76,14 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
 
 /// A rule without what it says in quotes for people.
 fn without_comment(line: &[u8]) -> Cow<'_, [u8]> {
-    let Some(at) = memchr::memmem::find(line, b"comment") else { return line.into() };
-    let (before, text) = (&line[..at], &line[at + b"comment".len()..]);
-    let mut parts = text.splitn(3, |&byte| byte == b'"');
-    match (parts.next(), parts.next()) {
-        (Some(b" " | b"="), Some(_)) => [before, parts.next().unwrap_or(b"")].concat().into(),
-        _ => line.into(),
+    for at in memchr::memmem::find_iter(line, b"comment") {
+        if let [b' ' | b'=', quote @ (b'"' | b'\''), text @ ..] = &line[at + b"comment".len()..] {
+            let is_end = |&end: &usize| end == 0 || text[end - 1] != b'\\';
+            let end = memchr::memchr_iter(*quote, text).find(is_end);
+            return [&line[..at], end.map_or(b"", |end| &text[end + 1..])].concat().into();
+        }
     }
+    line.into()
 }
 
 /// Whether a rule with this word lets requests pass.
@@ -333,6 +338,9 @@ mod tests {
 172.16.0.0-172.31.255.255 | Require not ip 172.16.0.0/12
 172.16.0.0-172.31.255.255 | add comment=\"allow 1.2.3.4\" address=172.16.0.0/12 list=x
 172.16.0.0-172.31.255.255 | add x 172.16.0.0/12 comment \"do not return\"
+172.16.0.0-172.31.255.255 | add comment=\"a #5 \\\" 1.2.3.4\" address=172.16.0.0/12
+172.16.0.0-172.31.255.255 | -A I -m comment --comment \"not 1.2.3.4\" -s 172.16.0.0/12 -j DROP
+172.16.0.0-172.31.255.255 | 172.16.0.0/12,200,OK | 172.16.0.0/12 all except ours
 172.16.0.0-172.31.255.255 | \"172.16.0.0\",\"172.31.255.255\",\"2886729728\",\"x\"
 1.2.3.4-1.2.3.4 | 1.2.3.4:80 | ALL: 1.2.3.4 | http://1.2.3.4:80/x | deny ip 1.2.3.4 0.0.0.0 any
 1.2.3.8-1.2.3.15 | 1.2.3.8,1.2.3.15,US | 1.2.3.8-15

@@ -235,6 +235,34 @@ fn sides_that_differ_in_form() {
     }
 }
 
+/// Ordinary lists of which nothing is equal, and lines that begin as files of other formats do.
+#[test]
+fn ordinary_lists_look_like_nothing_else() {
+    let dir = Dir::new();
+    let long = "x".repeat(5000);
+    for (list, input, options) in [
+        ("red;1\ngreen\nblue\n", "ruby\npine\nse;a\n", ""),
+        ("ruby\npine\nse\ta\n", "red:1\ngreen\nblue\n", ""),
+        ("ruby\npine\n\"sea\"\n", "red\ngreen\n blue\n", ""),
+        ("a;b\n", "red\ngreen\nblue\n", ""),
+        ("red\ngreen\nblue\n", &*format!("{{\"a\":\"{long}\"}}\n"), ""),
+        (&format!("{{\"a\":\"{long}\"}}\n"), "{\"b\":1}\n", ""),
+        ("@ann\nbob\n+49\neva\n", "carl\n", ""),
+        (&format!("{long}\n\0"), "x\0", "-0"),
+        ("BZh9 is mine\n%PDF-reader\n", "red\n", ""),
+        ("red\n", "%PDF-reader\nBZh9 is mine\n", ""),
+        (A_DIGEST, "5f4dcc3b5aa765d61d8327deb882cf99a0a0a0a0\nb\n", "--digest sha1"),
+    ] {
+        dir.write("list", list);
+        dir.write("input", input);
+        dir.run(&format!("screen -f list input {options}")).finds_nothing();
+    }
+    dir.write("list", "a\0");
+    dir.write("input", "a\r\nb\r\n");
+    let run = dir.run("screen -0 -f list input");
+    assert!(run.stderr.contains("leave --null (-0) away"), "{run:?}");
+}
+
 #[test]
 fn what_is_told_once() {
     let dir = Dir::with("a", "id,x\n1,a\n").and("b", "y,id\nb,2\n").and("c", "id,x\n3,c\n");
