@@ -33,7 +33,8 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
         // Behind the first sign of an end there is a comment, unless it begins with a network.
         while let Some(word) = words.next_if(|word| number == 0 && range(word).is_none()) {
             match word {
-                b"remark" | b"REM" | b"rem" | b"--" => return Line::Nothing,
+                b"remark" => return Line::Nothing,
+                b"REM" | b"rem" | b"--" if before.is_none() => return Line::Nothing,
                 // Of a range whose other end is in another line.
                 b"start-ip" | b"end-ip" => return Line::Unknown,
                 // A gateway follows.
@@ -176,16 +177,29 @@ fn range(word: &[u8]) -> Option<Range> {
     }
     for sign in [&b"-"[..], b"..", DASH] {
         if let Some(at) = memchr::memmem::find(word, sign) {
-            let (first, end) = (range(&word[..at])?, &word[at + sign.len()..]);
+            let (first, end) = (end_of_range(&word[..at])?, &word[at + sign.len()..]);
             return match (first, number(end)) {
                 // The last part of the other end.
                 (Range::V4(first, _), Some(last @ ..256)) if first & 0xff <= last => {
                     Some(Range::V4(first, first & !0xff | last))
                 }
-                _ => up_to(first, range(end)?),
+                _ => up_to(first, end_of_range(end)?),
             };
         }
     }
+    range_without_sign(word)
+}
+
+/// What stands before or behind the sign of a range: never another one, of whatever depth.
+fn end_of_range(word: &[u8]) -> Option<Range> {
+    match address(word) {
+        Some(address) => network(address, if address.is_ipv4() { 32 } else { 128 }),
+        None => range_without_sign(word),
+    }
+}
+
+/// The first parts of an address, or one with a port or a name.
+fn range_without_sign(word: &[u8]) -> Option<Range> {
     let text = str::from_utf8(word).ok()?;
     if let Some(start) = text.strip_suffix(".*").or_else(|| text.strip_suffix('.')) {
         let start = start.trim_end_matches(".*");
@@ -200,13 +214,13 @@ fn range(word: &[u8]) -> Option<Range> {
     match v4(before.as_bytes()) {
         Some(address) if behind.parse::<u16>().is_ok() => Some(Range::V4(address, address)),
         Some(first) if v4(behind.as_bytes()).is_some() => {
-            up_to(Range::V4(first, first), range(behind.as_bytes())?)
+            up_to(Range::V4(first, first), end_of_range(behind.as_bytes())?)
         }
         _ if before.starts_with('[') && before.ends_with(']') => {
             behind.parse::<u16>().ok()?;
-            range(before.as_bytes())
+            end_of_range(before.as_bytes())
         }
-        _ => range(behind.as_bytes())
+        _ => end_of_range(behind.as_bytes())
             .filter(|it| matches!(it, Range::V4(..)) && behind.contains('.')),
     }
 }
@@ -360,6 +374,14 @@ Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash
 Unknown | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
 Unknown | set start-ip 1.2.3.4 | set end-ip 1.2.3.4 | 1.2.3.4-256
 ";
+
+    #[test]
+    fn many_signs_in_a_word_are_no_range() {
+        for sign in ["-", "..", "–", ":", "://"] {
+            let line = format!("1.1.1.1{sign}").repeat(100_000);
+            assert_eq!(networks(line.as_bytes(), |_, _| {}), Line::Unknown, "{sign}");
+        }
+    }
 
     #[test]
     fn lines_as_people_have_them() {
