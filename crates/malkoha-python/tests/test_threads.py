@@ -5,6 +5,7 @@ import ctypes
 import functools
 import operator
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -246,8 +247,11 @@ def test_the_interpreters_lock_stays_off():
     assert done.stdout == "False\n"
 
 
-def test_ctrl_c_ends_a_long_batch():
+def test_ctrl_c_ends_a_long_batch(request):
     """What was done before it stays, and the filter works."""
+    # Python has no handler if the signal was ignored when it began, as in jobs in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     keys = np.arange((1 << 22) + 1)
     seen = CuckooFilter(len(keys))
 
