@@ -1,4 +1,4 @@
-//! `lab`: benchmarks of malkoha's filters and of the machine they run on.
+//! `lab`: benchmarks of malkoha's filters.
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};

@@ -77,8 +77,8 @@ impl CommandError {
 
     pub(crate) fn too_large() -> Self {
         Self::message(format!(
-            "ERR Insufficient memory to create filter: malkoha.max-filter-bytes is {}: raise it, or \
-             ask for less",
+            "ERR Insufficient memory to create filter: malkoha.max-filter-bytes is {}: raise it, \
+             or ask for less",
             max_filter_bytes()
         ))
     }

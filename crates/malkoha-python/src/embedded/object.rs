@@ -102,7 +102,8 @@ pub(super) fn time(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Duration> 
     };
     time.filter(|time| !time.is_zero()).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "{what} is a number of seconds above 0 and below 2**64, or such a timedelta, not {object}"
+            "{what} is a number of seconds above 0 and below 2**64, or such a timedelta, not \
+             {object}"
         ))
     })
 }

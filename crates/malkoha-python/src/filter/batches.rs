@@ -5,8 +5,8 @@
 macro_rules! batch_methods {
     ($class:ident, $changes:ident) => {
         impl $class {
-            /// Calls `change` for chunks of hashes of many keys, in their order; returns its answers
-            /// as a numpy array of booleans. False for nulls.
+            /// Calls `change` for chunks of hashes of many keys, in their order. Returns its
+            /// answers as a numpy array of booleans, False for nulls.
             fn change_many<'py>(
                 &self,
                 keys: &Bound<'py, PyAny>,

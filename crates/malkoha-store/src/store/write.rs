@@ -36,12 +36,12 @@ impl Store {
         self.main().delete(key)
     }
 
-    /// Applies a batch. Returns for each of its writes whether the key had a value before the batch.
+    /// Applies a batch. Returns for each of its writes whether its key had a value before the
+    /// batch.
     ///
-    /// After a crash, either all of it is there or nothing. Other threads see all
-    /// or nothing of it with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot). With
-    /// several calls of [`get`](Self::get) they may see one key before the batch and the next after
-    /// it.
+    /// After a crash, either all of it is there or nothing. Other threads see all or nothing of it
+    /// with [`get_many`](Self::get_many) and in a [snapshot](Self::snapshot). With several calls of
+    /// [`get`](Self::get) they may see one key before the batch and the next after it.
     ///
     /// # Errors
     ///
@@ -58,8 +58,8 @@ impl Store {
         Ok(existed)
     }
 
-    /// Writes the records of one batch, if the key of the first has the expected value. Sets for each
-    /// whether its key had a value before.
+    /// Writes the records of one batch, if the key of the first has the expected value. Sets in
+    /// `existed`, for each, whether its key had a value before.
     pub(super) fn write_all(
         &self,
         contents: &[Content<'_>],

@@ -14,8 +14,8 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The capacity of CF.RESERVE and CF.INSERT. What no number of 64 bits has is the nearest one, which
-/// [`check_capacity`] refuses with the range.
+/// The capacity of CF.RESERVE and CF.INSERT. A number of more than 64 bits becomes the nearest one
+/// that has them, which [`check_capacity`] refuses with the range.
 pub(crate) fn capacity(text: &[u8]) -> Result<u64, CommandError> {
     let text = std::str::from_utf8(text).map_err(|_| CommandError::BAD_CAPACITY)?;
     let number = text.parse::<i64>().or_else(|error| match error.kind() {

@@ -11,8 +11,8 @@ use crate::layout::{self, Room, Search};
 
 impl<W: BucketWord> Segment<'_, W> {
     /// Puts a slot into one of its full buckets, if one occupant can make room by a move into its
-    /// other bucket. That is enough for seven searches in eight, and takes about a third of their
-    /// instructions. Only for segments whose buckets are in groups.
+    /// other bucket. That is enough for seven searches in eight, and takes less than a third of
+    /// their instructions. Only for segments whose buckets are in groups.
     #[inline]
     pub(super) fn displace(
         &self,
