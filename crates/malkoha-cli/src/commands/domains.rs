@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::arguments::MergeArgs;
 use crate::failure::{CANNOT_WRITE, Outcome, tell};
 use crate::output::LineWriter;
-use crate::records::domains::{BELOW, FINAL, IMPORTANT, ITSELF, NOT_BELOW, NOT_ITSELF};
+use crate::records::domains::{IMPORTANT, Reach, is_listed};
 use crate::screen::{Domains, Names};
 
 const AFTER_HELP: &str = "\
@@ -21,7 +21,8 @@ and all below it.
 
 A name stands for itself and all below it, '*.name' for those below it alone,
 and '=name', 'full:name' or 'DOMAIN,name' for itself alone. Hosts files and RPZ
-are read so too, although there 'name' is for itself alone. If a format cannot
+are read so too, although there 'name' is for itself alone. '$important' counts
+more than exceptions, but not more than important ones. If a format cannot
 express an entry or an exception below a listed name, a line on stderr tells how
 many.
 
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Domains::new(names)?.needed(|name, reach| {
         line.clear();
         if arguments.format.write(&mut line, &String::from_utf8_lossy(name), reach)? {
-            printed += u64::from(reach & (ITSELF | BELOW) != 0);
+            printed += u64::from(is_listed(reach.itself.max(reach.below)));
         } else {
             left_out += 1;
         }
@@ -92,10 +93,10 @@ impl Format {
     }
 
     /// Writes the lines of an entry or exception; `false` if the format has none for it.
-    fn write(self, out: &mut Vec<u8>, name: &str, reach: u8) -> io::Result<bool> {
-        let is_exception = reach & (ITSELF | BELOW) == 0;
-        let (is_itself, is_below) =
-            (reach & (ITSELF | NOT_ITSELF) != 0, reach & (BELOW | NOT_BELOW) != 0);
+    fn write(self, out: &mut Vec<u8>, name: &str, reach: Reach) -> io::Result<bool> {
+        let (is_itself, is_below) = (reach.itself > 0, reach.below > 0);
+        let level = reach.itself.max(reach.below);
+        let is_exception = !is_listed(level);
         let star = if is_itself { "" } else { "*." };
         match self {
             Self::Plain | Self::Hosts | Self::Wildcard if is_exception => return Ok(false),
@@ -122,7 +123,7 @@ impl Format {
             Self::Adblock => {
                 let at = if is_exception { "@@" } else { "" };
                 let bar = if is_below { "||" } else { "|" };
-                let important = if reach & (IMPORTANT | FINAL) != 0 { "$important" } else { "" };
+                let important = if level >= IMPORTANT { "$important" } else { "" };
                 writeln!(out, "{at}{bar}{star}{name}^{important}")?;
             }
             Self::Dnsmasq if is_exception => writeln!(out, "server=/{star}{name}/#")?,

@@ -67,7 +67,7 @@ impl Block {
 
     /// Takes its first record for the header of its file.
     fn behead(&mut self, form: Form) -> Arc<[u8]> {
-        let header: Arc<[u8]> = form.first(&self.bytes[..self.filled]).into();
+        let header: Arc<[u8]> = form.header(&self.bytes[..self.filled]).into();
         self.start = (header.len() + 1).min(self.filled);
         header
     }

@@ -29,8 +29,10 @@ pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// How files of Parquet begin: a name, and the header of a page.
 const PARQUET: &[u8] = b"PAR1\x15";
 
-const BZIP2: &str = "it is compressed by bzip2: decompress it first";
-const PDF: &str = "it is a PDF, which has no lines";
+const BZIP2: Content = Content::NoLines("it is compressed by bzip2: decompress it first");
+
+/// Any digit, in a signature.
+const DIGIT: u8 = b'?';
 
 /// One that begins like another comes before it. A line of text should not begin so.
 const SIGNATURES: [(&[u8], Content); 22] = [
@@ -45,8 +47,8 @@ const SIGNATURES: [(&[u8], Content); 22] = [
         b"\x8bMLX\r\n\x1a\n",
         Content::NoLines("it is the index of a list, which has no lines: name the list"),
     ),
-    (b"BZh91AY&SY", Content::NoLines(BZIP2)),
-    (b"BZh9\x17\x72\x45\x38", Content::NoLines(BZIP2)),
+    (b"BZh?1AY&SY", BZIP2),
+    (b"BZh?\x17\x72\x45\x38", BZIP2),
     (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
     (
         PARQUET,
@@ -57,8 +59,8 @@ const SIGNATURES: [(&[u8], Content); 22] = [
     (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
     (b"\xff\xfe", Content::Utf16),
     (b"\xfe\xff", Content::Utf16),
-    (b"%PDF-1.", Content::NoLines(PDF)),
-    (b"%PDF-2.", Content::NoLines(PDF)),
+    (b"%PDF-?.", Content::NoLines("it is a PDF, which has no lines")),
+    (b"\x1f\x9d", Content::NoLines("it is compressed by compress: decompress it first")),
     (b"\xd0\xcf\x11\xe0", Content::NoLines("it is a document of Office: save it as CSV first")),
     (b"7z\xbc\xaf", Content::NoLines("it is a 7z archive: unpack it first")),
     (b"Rar!\x1a", Content::NoLines("it is a RAR archive: unpack it first")),
@@ -134,21 +136,31 @@ pub(crate) fn is_parquet(path: &Path) -> bool {
 
 /// The type of bytes in memory.
 pub(super) fn start_of_bytes(bytes: &[u8]) -> Option<Content> {
-    SIGNATURES.iter().find(|(start, _)| bytes.starts_with(start)).map(|(_, content)| *content)
+    let is_it = |start: &[u8]| bytes.len() >= start.len() && begin_alike(bytes, start);
+    SIGNATURES.iter().find(|(start, _)| is_it(start)).map(|(_, content)| *content)
+}
+
+/// Whether bytes and a signature are the same, as far as both go.
+fn begin_alike(bytes: &[u8], signature: &[u8]) -> bool {
+    bytes
+        .iter()
+        .zip(signature)
+        .all(|(byte, it)| byte == it || *it == DIGIT && byte.is_ascii_digit())
 }
 
 type Rest<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Reads only as much as necessary, because somebody may wait for a single line.
+/// Reads only as often as necessary, because somebody may wait for a single line.
 fn recognise<R: Read>(mut source: R) -> io::Result<(Option<Content>, Rest<R>)> {
     let mut start = Vec::new();
     let content = loop {
-        let is_longer = |bytes: &[u8]| bytes.len() > start.len() && bytes.starts_with(&start);
-        let Some((bytes, _)) = SIGNATURES.iter().find(|(bytes, _)| is_longer(bytes)) else {
+        let is_longer = |bytes: &[u8]| bytes.len() > start.len() && begin_alike(&start, bytes);
+        if !SIGNATURES.iter().any(|(bytes, _)| is_longer(bytes)) {
             break start_of_bytes(&start);
-        };
+        }
         let filled = start.len();
-        start.resize(bytes.len(), 0);
+        // Enough for a look at the first records, if they come at once.
+        start.resize(filled + 4096, 0);
         let count = read_some(&mut source, &mut start[filled..])?;
         start.truncate(filled + count);
         if count == 0 {
@@ -181,9 +193,12 @@ mod tests {
     #[test]
     fn what_only_begins_like_a_signature_is_lines() {
         for bytes in
-            [&b""[..], b"\x1f", b"\x1f\x8bx", b"(", b"(\n", b"\x28\xb5\x2f", b"BZh", b"PK\n"]
+            [&b""[..], b"\x1f", b"\x1f\x8bx", b"(", b"(\n", b"\x28\xb5\x2f", b"BZhx1AY&SY", b"PK\n"]
         {
             assert_eq!(read(bytes).unwrap(), bytes);
+        }
+        for bytes in [b"BZh11AY&SY", b"BZh91AY&SY", b"BZh5\x17\x72\x45\x38\x50\x90"] {
+            assert!(read(bytes).unwrap_err().to_string().contains("bzip2"));
         }
     }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::{List, Side, name};
 use crate::records::domains::Line;
-use crate::records::{Batch, Form, Keys, Source, Unfit};
+use crate::records::{Batch, Form, Keys, Source};
 
 /// Lists, one behind the other, and what of their records is compared.
 pub(crate) struct Texts {
@@ -27,7 +27,7 @@ impl Texts {
         let (mut end, mut keys) = (0, Vec::new());
         let form = side.keys.form();
         for (list, path) in lists.iter().zip(side.inputs.paths()) {
-            let header = (side.keys.are_named() && !list.is_empty()).then(|| form.first(list));
+            let header = (side.keys.are_named() && !list.is_empty()).then(|| form.header(list));
             keys.push(if side.keys.are_named() && header.is_none() {
                 (side.keys.clone(), 0)
             } else {
@@ -98,7 +98,7 @@ impl Texts {
     /// The headers of lists that have them.
     pub(crate) fn headers(&self) -> impl Iterator<Item = &[u8]> {
         let headed = self.lists.iter().zip(&self.keys).filter(|(_, (_, len))| *len > 0);
-        headed.map(|(list, _)| self.form.first(list))
+        headed.map(|(list, _)| self.form.header(list))
     }
 
     /// Calls `each` with all records, and the place of the first in each batch. The next one begins
@@ -107,11 +107,10 @@ impl Texts {
         self.read_with(|keys| keys.clone(), each)
     }
 
-    /// Calls `each` with all keys whose lines have a syntax, and their numbers. Those that it does
-    /// not know are counted as unfit, for this reason.
+    /// Calls `each` with all keys whose lines have a syntax, and their numbers. Those that are
+    /// unfit are counted.
     pub(crate) fn read_forms(
         &self,
-        why: Unfit,
         mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> Line,
     ) -> Result<()> {
         self.read(|_, batch| {
@@ -119,7 +118,7 @@ impl Texts {
             for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
                 let line = if fits { each(&batch, i, key) } else { Line::Nothing };
                 counted += u64::from(line != Line::Nothing);
-                if line == Line::Unknown {
+                if let Line::Unfit(why) = line {
                     batch.note(i, why)?;
                 }
             }

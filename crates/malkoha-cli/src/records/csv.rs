@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use memchr::{memchr, memchr2};
 
 use super::fields::Fields;
@@ -100,7 +100,11 @@ pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
 pub(super) fn columns(header: &[u8], delimiter: u8, names: &[String]) -> Result<Fields> {
     let columns: Vec<_> = parts(header, delimiter).map(unquoted).collect();
     let number = |name: &String| {
-        let number = columns.iter().position(|column| column.trim_ascii() == name.as_bytes());
+        let is_it = |column: &Cow<'_, [u8]>| column.trim_ascii() == name.as_bytes();
+        if columns.iter().filter(|it| is_it(it)).count() > 1 {
+            bail!("several columns are called '{name}': select one by its number");
+        }
+        let number = columns.iter().position(is_it);
         number.map(|number| (number, number)).ok_or_else(|| {
             let all = columns.iter().map(|it| format!("'{}'", it.trim_ascii().escape_ascii()));
             let all = all.collect::<Vec<_>>().join(", ");

@@ -102,8 +102,14 @@ impl Form {
                 if !starts(second, b'+') {
                     return End::Wrong(first);
                 }
-                let fourth = line(second).and_then(line);
-                fourth.map_or(short, End::Whole)
+                let Some(third) = line(second) else { return short };
+                // It may be empty.
+                let is_last = is_all && third == bytes.len();
+                let Some(fourth) = line(third).or(is_last.then_some(third)) else { return short };
+                let len = |from: usize, to: usize| bytes[from..to].trim_ascii_end().len();
+                // Each letter has a quality.
+                let is_right = len(first, second) == len(third, fourth);
+                if is_right { End::Whole(fourth) } else { End::Wrong(first) }
             }
             Kind::Fasta => {
                 let Some(first) = line(0) else { return End::Open };
@@ -123,6 +129,22 @@ impl Form {
             End::Whole(len) | End::Wrong(len) => self.without_end(&bytes[..len]),
             End::Open => &[],
         }
+    }
+
+    /// The first record, and the next one behind a line for spreadsheets.
+    pub(crate) fn header(self, bytes: &[u8]) -> &[u8] {
+        let first = self.first(bytes);
+        match bytes.get(first.len() + 1..) {
+            Some(rest) if is_sep(first) => &bytes[..first.len() + 1 + self.first(rest).len()],
+            _ => first,
+        }
+    }
+
+    /// A line for spreadsheets before a header, and the header.
+    pub(super) fn without_sep(self, header: &[u8]) -> (&[u8], &[u8]) {
+        let line = self.first_line(header);
+        let has_sep = line.len() < header.len() && is_sep(line);
+        header.split_at(if has_sep { line.len() + 1 } else { 0 })
     }
 
     /// What lies before the end of the first line.
@@ -164,6 +186,11 @@ impl Form {
     pub(crate) fn lines_of(self, record: &[u8]) -> u64 {
         if self.is_line() { 1 } else { memchr_iter(self.separator, record).count() as u64 + 1 }
     }
+}
+
+/// Whether a line tells spreadsheets what is between fields.
+pub(super) fn is_sep(line: &[u8]) -> bool {
+    line.len() <= 6 && line.starts_with(b"sep=")
 }
 
 #[cfg(test)]
@@ -212,6 +239,12 @@ mod tests {
             (csv, "1,\"a\n2,b\n3,\"c\"\n", &["!1,\"a", "2,b", "3,\"c\""]),
             (csv, "1,a\n2,\"b\n3,c", &["1,a", "!2,\"b", "3,c"]),
             (Kind::Fastq, "@a b\nAC\n+\n@I\n@c\nA\n+c\nI", &["@a b\nAC\n+\n@I", "@c\nA\n+c\nI"]),
+            (Kind::Fastq, "@a\n\n+\n\n@b\n\n+\n", &["@a\n\n+\n", "@b\n\n+"]),
+            (
+                Kind::Fastq,
+                "@a\nA\n+\nII\n@b\nA\n+\n",
+                &["!@a", "!A", "!+", "!II", "!@b", "!A", "!+"],
+            ),
             (Kind::Fastq, "x\n\n@a\nA\n+\nI\n@b\nA\n", &["!x", "", "@a\nA\n+\nI", "!@b", "!A"]),
             (Kind::Fasta, "x\n>a b\nAC\nGT\n>c\n>d\nA", &["!x", ">a b\nAC\nGT", ">c", ">d\nA"]),
         ] {

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use memchr::memchr_iter;
 
 use super::csv;
 use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
-use super::form::{Form, Kind};
+use super::form::{Form, Kind, is_sep};
 use super::json;
 use super::spelling::{AS_IT_IS, Case, Spelling};
 use super::split::split;
@@ -206,7 +206,7 @@ impl Keys {
         };
         let header = header.unwrap_or(b"");
         let header = header.strip_suffix(b"\r").unwrap_or(header);
-        let fields = csv::columns(header, delimiter, names)?;
+        let fields = csv::columns(self.form.without_sep(header).1, delimiter, names)?;
         let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
         Ok(Cow::Owned(Self { pick, ..self.clone() }))
     }
@@ -228,7 +228,12 @@ impl Keys {
                 each(Batch { records, keys: records, unfit: &[], noting })
             });
         }
-        let keys = self.resolve(source.header)?;
+        let keys = match self.tally() {
+            None => self.resolve(source.header)?,
+            Some(tally) => {
+                self.resolve(source.header).with_context(|| tally.name(source.file).to_owned())?
+            }
+        };
         let (mut text, mut ends, mut unfit) = (Vec::new(), Vec::new(), Vec::new());
         self.form.split(source.text, |records| {
             text.clear();
@@ -262,6 +267,8 @@ impl Keys {
         let count = count.map_or("count".into(), |count| count.to_string());
         match (&self.pick, self.form.kind) {
             (_, Kind::Csv { delimiter }) => {
+                let (sep, record) = self.form.without_sep(record);
+                out.extend_from_slice(sep);
                 out.extend_from_slice(count.as_bytes());
                 out.push(delimiter);
                 out.extend_from_slice(record);
@@ -300,6 +307,8 @@ impl Keys {
                 return Err(Unfit::Object);
             }
             Pick::NoObject => text.extend_from_slice(record),
+            // With which spreadsheets are told what is between fields.
+            Pick::Fields { .. } if is_sep(record) => return Err(Unfit::Lacks),
             Pick::Fields { fields, delimiter } => {
                 if !self.push(record, fields, *delimiter, text)?.0 {
                     return Err(Unfit::Lacks);
@@ -323,10 +332,16 @@ impl Keys {
         match self.digest {
             None => {}
             Some(Digested::Of(digest)) => digest.apply(text, start),
-            Some(Digested::Is(digest)) if !digest.is_one(&text[start..]) => {
-                return Err(Unfit::NoDigest(digest.digits()));
+            Some(Digested::Is(digest)) => {
+                text[start..].make_ascii_lowercase();
+                // Signs of crackers and databases.
+                let signs = [&b"$nt$"[..], b"0x", br"\x"];
+                let sign = signs.into_iter().find(|sign| text[start..].starts_with(sign));
+                text.drain(start..start + sign.map_or(0, <[u8]>::len));
+                if !digest.is_one(&text[start..]) {
+                    return Err(Unfit::NoDigest(digest.digits()));
+                }
             }
-            Some(Digested::Is(_)) => text[start..].make_ascii_lowercase(),
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use super::fields::Delimiter;
 use super::form::Kind;
 use super::keys::{Digested, Keys, Pick, Source};
+use super::spelling::trimmed;
 use crate::failure::tell;
 
 /// Bytes of a file that are looked at.
@@ -19,30 +20,37 @@ const MOST_FILES: usize = 8;
 /// A property of what is compared, how it is called, and the remedy if one side alone has it.
 type Look = (fn(&[u8]) -> bool, &'static str, &'static str);
 
-const LOOKS: [Look; 12] = [
+const LOOKS: [Look; 15] = [
     (|key| key.ends_with(b"\r"), "end with CR", "see --crlf"),
-    (|key| key.trim_ascii().len() < key.len(), "begin or end with blanks", "see --trim"),
+    (|key| trimmed(key).len() < key.len(), "begin or end with blanks", "see --trim"),
     (
         |key| key.starts_with(b"{") && key.ends_with(b"}"),
         "are JSON objects",
         "see --json-field and --list-json-field",
     ),
     (
-        |key| key.len() > 1 && key.starts_with(b"\"") && key.ends_with(b"\""),
+        |key| matches!(key, [first @ (b'"' | b'\''), .., last] if first == last),
         "are in quotes",
-        "see --csv and --list-csv",
+        "see --csv and --list-csv, or cut them out first",
     ),
+    (|key| key.ends_with(b"/1"), "end with '/1'", "cut it off first"),
+    (|key| key.ends_with(b"/2"), "end with '/2'", "cut it off first"),
     (
         |key| key.ends_with(b">") && key.contains(&b'<') && key.contains(&b'@'),
         "have an address in <>",
         "cut it out first, as by sed 's/.*<//; s/>.*//'",
     ),
     (
+        |key| memchr::memchr_iter(b'@', key).nth(1).is_some(),
+        "have several addresses",
+        "write each in a line first",
+    ),
+    (
         |key| {
-            let is_upper = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
-            key.len() >= 32 && key.iter().all(is_upper)
+            let has = |is_it: fn(&u8) -> bool| key.iter().any(is_it);
+            key.len() > 3 && has(u8::is_ascii_uppercase) && !has(u8::is_ascii_lowercase)
         },
-        "are hex digits in upper case",
+        "are in upper case",
         "see --ignore-case",
     ),
     (
@@ -82,7 +90,12 @@ pub(crate) fn tell_difference() {
     for (i, (_, what, remedy)) in LOOKS.iter().enumerate() {
         // A sign in a single record says little.
         let least = if *remedy == SELECT { 2 } else { 1 };
-        let has = |it: &&Seen| it.all >> i & 1 == 1 && it.count >= least;
+        // Lists have addresses with and without names.
+        let is_any = what.contains("address");
+        let has = |it: &&Seen| {
+            let bits = if is_any { it.any } else { it.all };
+            bits >> i & 1 == 1 && it.count >= least
+        };
         let lacks = |it: &&Seen| it.any >> i & 1 == 0;
         for of_lists in [true, false] {
             let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
@@ -173,7 +186,11 @@ impl Keys {
             _ if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') => {
                 "have lines, and no records that end with NUL: leave --null (-0) away".into()
             }
-            _ if !has_separator && start.trim_ascii_end().contains(&b'\r') => {
+            _ if start.get(257..262) == Some(b"ustar") => {
+                "be a tar archive: unpack it first".into()
+            }
+            // One alone is in a line.
+            _ if !has_separator && memchr::memchr_iter(b'\r', start).nth(1).is_some() => {
                 r"have lines that end with CR: convert it first, as by tr '\r' '\n'".into()
             }
             _ if !has_separator && separator != 0 && has(0) => {

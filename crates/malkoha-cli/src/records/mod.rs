@@ -17,6 +17,8 @@ mod keys;
 mod look;
 pub(crate) mod networks;
 mod options;
+pub(crate) mod range;
+mod rules;
 mod spelling;
 mod split;
 mod unfit;

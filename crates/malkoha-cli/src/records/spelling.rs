@@ -29,9 +29,9 @@ impl Spelling {
     /// Normalises what was added to `text` from `start` on.
     pub(super) fn apply(self, text: &mut Vec<u8>, start: usize) {
         if self.trim {
-            let trimmed = text[start..].trim_ascii();
-            let len = trimmed.len();
-            let before = text[start..].len() - text[start..].trim_ascii_start().len();
+            let all = &text[start..];
+            let kept = trimmed(all);
+            let (before, len) = (kept.as_ptr() as usize - all.as_ptr() as usize, kept.len());
             text.copy_within(start + before..start + before + len, start);
             text.truncate(start + len);
         }
@@ -41,6 +41,17 @@ impl Spelling {
             _ => text[start..].make_ascii_lowercase(),
         }
     }
+}
+
+/// A text without white space around it, nor signs that have no width.
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii();
+    if text.first().is_none_or(u8::is_ascii) && text.last().is_none_or(u8::is_ascii) {
+        return text;
+    }
+    let is_blank =
+        |it: char| it.is_whitespace() || matches!(it, '\u{200b}'..='\u{200d}' | '\u{feff}');
+    str::from_utf8(text).map_or(text, |text| text.trim_matches(is_blank).as_bytes())
 }
 
 /// Folds the case of UTF-8, and keeps other bytes.

@@ -22,6 +22,15 @@ pub(crate) enum Unfit {
     NoDigest(usize),
     NoDomain,
     NoNetwork,
+    /// Of two addresses.
+    Ends,
+    /// Of an address and a number.
+    Length,
+    /// Addresses apart from each other, none of which is more likely meant.
+    Scattered,
+    Slashes,
+    /// A command that takes out what it names.
+    Undone,
 }
 
 impl fmt::Display for Unfit {
@@ -38,6 +47,19 @@ impl fmt::Display for Unfit {
             }
             Self::NoDomain => "has no domain",
             Self::NoNetwork => "has no address or network",
+            Self::Ends => {
+                "has two addresses, which may be the ends of a range: write '-' between them, or \
+                 each in a line"
+            }
+            Self::Length => {
+                "may be a network, or an address and a count: write '/' between them, or select a \
+                 field"
+            }
+            Self::Scattered => "has addresses in several places: select one, or write lines",
+            Self::Slashes => {
+                "may be a comment or a URL: write '#' before a comment, 'https:' before a URL"
+            }
+            Self::Undone => "takes something out, or is disabled",
         })
     }
 }

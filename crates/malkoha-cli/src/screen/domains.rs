@@ -8,8 +8,7 @@ use super::suffixes::{Suffix, Suffixes};
 use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::domains::{
-    BELOW, FINAL, IMPORTANT, ITSELF, Line, NOT_BELOW, NOT_ITSELF, domains, domains_in_zone,
-    excepted, trimmed, zone_of,
+    FINAL, IMPORTANT, Line, Reach, domains, domains_in_zone, is_listed, trimmed, zone_of,
 };
 use crate::records::{Unfit, is_lowered, is_name, split};
 
@@ -19,30 +18,6 @@ pub(crate) struct Domains {
     /// Where each begins, by the hashes that suffixes have.
     table: HashTable<usize>,
     suffixes: Suffixes,
-}
-
-/// What lists say of a name and its parents, as bits.
-#[derive(Clone, Copy, Default)]
-struct Said(u8);
-
-impl Said {
-    /// Adds what is said of the name itself, or of a parent of it.
-    fn add(&mut self, reach: u8, is_itself: bool) {
-        let counts = if is_itself { ITSELF | NOT_ITSELF } else { BELOW | NOT_BELOW };
-        if reach & counts != 0 {
-            self.0 |= reach & (counts | IMPORTANT | FINAL);
-        }
-    }
-
-    fn is_listed(self) -> bool {
-        self.0 & (ITSELF | BELOW) != 0
-            && self.0 & FINAL == 0
-            && (self.0 & IMPORTANT != 0 || !self.is_excepted())
-    }
-
-    fn is_excepted(self) -> bool {
-        self.0 & (NOT_ITSELF | NOT_BELOW) != 0
-    }
 }
 
 impl Domains {
@@ -59,13 +34,15 @@ impl Domains {
                 let found = table.entry(hash, is_same, |&at| suffixes.hash(names.at(at)).0);
                 let first = *found.or_insert(place).get();
                 if first != place {
-                    repeated.push((first, name[0] & !MARK));
+                    repeated.push((first, name[0]));
                 }
                 place += name.len() + 1;
             }
             Ok(())
         })?;
-        repeated.into_iter().for_each(|(first, reach)| names.text[first] |= reach);
+        for (first, byte) in repeated {
+            names.text[first] = byte_of(reach_of(names.text[first]).max(reach_of(byte)));
+        }
         Ok(Self { names, table, suffixes })
     }
 
@@ -75,32 +52,29 @@ impl Domains {
         for (number, text) in texts.iter().enumerate() {
             self.suffixes.ask(number, text, &mut asked);
         }
-        let (mut number, mut said) = (0, Said::default());
+        let (mut number, mut said) = (0, 0);
         for suffix in asked.into_iter().chain([Suffix { number: u32::MAX, ..Suffix::default() }]) {
             if suffix.number != number {
-                if said.is_listed() {
+                if is_listed(said) {
                     found[number as usize] = true;
                 }
-                (number, said) = (suffix.number, Said::default());
+                (number, said) = (suffix.number, 0);
             }
             if let Some(text) = texts.get(number as usize)
                 && let Some(place) = self.place(suffix, text)
             {
-                said.add(self.names.text[place], suffix.start == 0);
+                said = said.max(self.names.says(place, suffix.start == 0));
             }
         }
     }
 
     /// What the list says of a name, or of its parents alone.
-    fn said(&self, name: &[u8], of_parents: bool) -> Said {
-        let (mut asked, mut said) = (Vec::new(), Said::default());
+    fn said(&self, name: &[u8], of_parents: bool) -> u8 {
+        let mut asked = Vec::new();
         self.suffixes.ask(0, name, &mut asked);
-        for suffix in asked.into_iter().filter(|it| it.start > 0 || !of_parents) {
-            if let Some(place) = self.place(suffix, name) {
-                said.add(self.names.text[place], suffix.start == 0);
-            }
-        }
-        said
+        let asked = asked.into_iter().filter(|it| it.start > 0 || !of_parents);
+        let says = |it: Suffix| Some(self.names.says(self.place(it, name)?, it.start == 0));
+        asked.filter_map(says).max().unwrap_or(0)
     }
 
     /// Where a suffix of a name is listed.
@@ -114,9 +88,9 @@ impl Domains {
         self.table.find(hash, is_it).copied()
     }
 
-    /// Calls `each` with the names that are needed to say the same, in their order: what a name
-    /// stands for, without those that a parent covers, and with exceptions that matter.
-    pub(crate) fn needed(&self, mut each: impl FnMut(&[u8], u8) -> Result<()>) -> Result<()> {
+    /// Calls `each` with the names that are needed to say the same, in their order, and with what is
+    /// said of them: without what a parent covers, and with exceptions that matter.
+    pub(crate) fn needed(&self, mut each: impl FnMut(&[u8], Reach) -> Result<()>) -> Result<()> {
         let mut place = 0;
         split(&self.names.text, END, |batch| {
             for entry in batch {
@@ -125,26 +99,17 @@ impl Domains {
                 if self.place(self.suffix(name), name) != Some(at) {
                     continue;
                 }
-                // What the parents say of it, and what remains of what it says itself.
-                let (above, reach) = (self.said(name, true), self.names.text[at]);
-                let is_important = reach & IMPORTANT != 0;
-                let covers = above.is_listed() && (!is_important || above.0 & IMPORTANT != 0);
-                let mut left = reach & (ITSELF | BELOW);
-                for (bit, not) in [(ITSELF, NOT_ITSELF), (BELOW, NOT_BELOW)] {
-                    let is_excepted = above.is_excepted() || reach & not != 0;
-                    let is_final = above.0 & FINAL != 0 || reach & not != 0 && reach & FINAL != 0;
-                    if covers || is_final || is_excepted && !is_important {
-                        left &= !bit;
+                let above = self.said(name, true);
+                let needed = reach_of(self.names.text[at]).map(|it| match it {
+                    _ if it <= above || !is_listed(it) && !is_listed(above) => 0,
+                    FINAL if above < IMPORTANT => FINAL - 2,
+                    it => it,
+                });
+                for level in 1..=FINAL {
+                    let of_level = needed.map(|it| if it == level { it } else { 0 });
+                    if of_level != Reach::default() {
+                        each(name, of_level)?;
                     }
-                }
-                if left != 0 {
-                    each(name, left | reach & IMPORTANT)?;
-                }
-                let excepts = reach & (NOT_ITSELF | NOT_BELOW);
-                let counts =
-                    reach & FINAL != 0 || left == 0 && above.0 & IMPORTANT == 0 && !is_important;
-                if excepts != 0 && above.is_listed() && counts {
-                    each(name, excepts | reach & FINAL)?;
                 }
             }
             Ok(())
@@ -169,12 +134,12 @@ impl Matcher for Domains {
         self.find_names(&names, found);
         for i in others {
             domains(keys[i], |name, reach| {
-                found[i] |= if reach & (ITSELF | NOT_ITSELF) == 0 {
+                found[i] |= is_listed(if reach.itself == 0 {
                     // All below it.
-                    self.said(&[b"*.", name].concat(), true).is_listed()
+                    self.said(&[b"*.", name].concat(), true)
                 } else {
-                    self.said(name, false).is_listed()
-                };
+                    self.said(name, false)
+                });
             });
         }
         Ok(())
@@ -187,8 +152,7 @@ impl Matcher for Domains {
             self.suffixes.ask(0, name, &mut asked);
             let lists = |suffix: &Suffix| {
                 let place = self.place(*suffix, name)?;
-                let counts = if suffix.start == 0 { ITSELF } else { BELOW };
-                (self.names.text[place] & counts != 0).then_some(place)
+                is_listed(self.names.says(place, suffix.start == 0)).then_some(place)
             };
             // The longest is the most specific.
             first = first.or_else(|| asked.iter().rev().find_map(lists));
@@ -203,15 +167,21 @@ impl Matcher for Domains {
     }
 
     fn refuses(&self, key: &[u8]) -> Option<Unfit> {
-        (domains(key, |_, _| {}) == Line::Unknown).then_some(Unfit::NoDomain)
+        domains(key, |_, _| {}).unfit()
     }
 }
 
 /// Ends each of [`Names`].
 const END: u8 = b'\n';
 
-/// Is set in what is said of each name, so that it is not the end of one.
-const MARK: u8 = 0x80;
+/// What is said of a name, in a byte that is not the end of one.
+fn byte_of(Reach { itself, below }: Reach) -> u8 {
+    0x80 | below << 4 | itself
+}
+
+fn reach_of(byte: u8) -> Reach {
+    Reach { itself: byte & 7, below: byte >> 4 & 7 }
+}
 
 /// The names of lists, each in a line of its own behind a byte that tells what it stands for.
 #[derive(Default)]
@@ -225,7 +195,7 @@ impl Names {
     /// Adds the names of lists; all of them are exceptions if these are allowed.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
         let mut within = (0, Vec::new());
-        lists.read_forms(Unfit::NoDomain, |batch, i, line| {
+        lists.read_forms(|batch, i, line| {
             let (file, zone) = &within;
             let zone = if *file == batch.file() { &zone[..] } else { b"" };
             let read = domains_in_zone(line, zone, |name, reach| {
@@ -233,8 +203,7 @@ impl Names {
                     let origin = Origin { list: batch.file(), line: batch.line(i) };
                     self.origins.push((self.text.len(), origin));
                 }
-                let all = reach & (ITSELF | BELOW) != 0 && allowed;
-                self.text.push(MARK | if all { excepted(reach) } else { reach });
+                self.text.push(byte_of(if allowed { reach.map(|_| FINAL) } else { reach }));
                 self.text.extend_from_slice(name);
                 self.text.push(END);
             });
@@ -245,6 +214,12 @@ impl Names {
             }
             read
         })
+    }
+
+    /// What is said of the name that begins at a place, or of those below it.
+    fn says(&self, place: usize, of_itself: bool) -> u8 {
+        let reach = reach_of(self.text[place]);
+        if of_itself { reach.itself } else { reach.below }
     }
 
     /// The name that begins at a place.

@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
-use crate::records::domains::Line;
-use crate::records::networks::{Range, networks, v4};
+use crate::records::networks::networks;
+use crate::records::range::{Range, v4};
 
 /// Networks as sorted ranges of addresses that do not overlap.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl Matcher for Networks {
     }
 
     fn refuses(&self, key: &[u8]) -> Option<Unfit> {
-        (networks(key, |_, _| {}) == Line::Unknown).then_some(Unfit::NoNetwork)
+        networks(key, |_, _| {}).unfit()
     }
 }
 
@@ -57,7 +57,7 @@ impl Networks {
     /// Adds the networks of lists; all are exceptions if these are allowed. [`part`](Self::part)
     /// must follow.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        lists.read_forms(Unfit::NoNetwork, |batch, i, line| {
+        lists.read_forms(|batch, i, line| {
             let mut owner = 0;
             if with_origins {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);

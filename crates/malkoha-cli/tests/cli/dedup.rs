@@ -216,11 +216,12 @@ fn refuses(dir: &Dir, arguments: &str, part: &str) {
 
 #[test]
 fn what_cannot_be_done_is_said_and_nothing_is_written() {
-    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}\n[]\n").and("b.txt", "");
+    let dir = Dir::with("a.jsonl", "{\"t\":\"x\"}\n[]\n").and("b.txt", "").and("none", "{}");
     fs::create_dir_all(dir.path("d/o")).unwrap();
     dir.write("d/a.jsonl", "{\"t\":\"x\"}");
     dir.write("d/README.md", "no shard");
     refuses(&dir, "--field t -o o a.jsonl", "line 2 of 'a.jsonl' is no JSON object: '[]' (--bad");
+    refuses(&dir, "--field t none", "lacks the field 't'; it has none: '{}'");
     let lacks = "line 1 of 'd/a.jsonl' lacks the field 'u'; its fields: t: '{";
     refuses(&dir, "--field u d/a.jsonl", lacks);
     assert!(!dir.path("o/a.jsonl").exists());

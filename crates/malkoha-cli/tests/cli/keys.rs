@@ -103,6 +103,52 @@ fn domains_and_all_below_them() {
         .complains("nothing in list 'wrong' can be compared: line 2, '/banner/', has no domain");
 }
 
+/// Random rules of all ranks, beside the rule that the highest of those that meet a name decides;
+/// and what is left of them when they are merged.
+#[test]
+fn exceptions_and_what_is_important() {
+    let dir = Dir::with("names", "a\nb.a\nc.b.a\nd.c.b.a\ne.a\n");
+    let names = ["a", "b.a", "c.b.a", "d.c.b.a", "e.a"];
+    let mut random = 1_u64;
+    let mut below = |end: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from((random >> 33) % end).unwrap()
+    };
+    for case in 0..200 {
+        let (mut list, mut ranks) = (String::new(), [0; 5]);
+        for _ in 0..1 + below(5) {
+            let (name, rank, bars) = (names[below(4)], 1 + below(4), below(3));
+            let at = ["", "@@"][(rank + 1) % 2];
+            let important = ["", "$important"][(rank - 1) / 2];
+            list += &format!("{at}{}{name}^{important}\n", ["||", "||*.", "|"][bars]);
+            for (it, highest) in names.iter().zip(&mut ranks) {
+                let is_below = it.ends_with(&format!(".{name}"));
+                if *it == name && bars != 1 || is_below && bars != 2 {
+                    *highest = rank.max(*highest);
+                }
+            }
+        }
+        let listed = names.iter().zip(ranks).filter(|(_, rank)| rank % 2 == 1);
+        let expected: String = listed.map(|(name, _)| format!("{name}\n")).collect();
+        dir.write("list", &list);
+        let merged = dir.run("domains --format adblock list").stdout;
+        dir.write("merged", &merged);
+        for file in ["list", "merged"] {
+            let run = dir.run(&format!("screen --domain -f {file} names"));
+            let merged = String::from_utf8_lossy(&merged);
+            assert_eq!(String::from_utf8_lossy(&run.stdout), expected, "{case}: {list}\n{merged}");
+        }
+    }
+    // What is allowed on the command line is allowed whatever is important.
+    dir.write("list", "||a^$important\n||c.b.a^$important\n");
+    dir.write("mine", "b.a\n");
+    dir.run("domains --allow mine list").prints_and_tells(
+        "a\n",
+        "malkoha: 1 entries or exceptions cannot be written in this format\n",
+    );
+    dir.run("screen --domain --allow mine -f list names").prints("a\ne.a\n");
+}
+
 #[test]
 fn addresses_in_networks() {
     let dir = Dir::with("list", "192.0.2.0/24 ; SBL1\n2001:db8::/32\n# x\n198.51.100.7\n");
@@ -160,8 +206,9 @@ fn columns_have_names() {
     dir.run("new -q --within 1h --csv -k name aged.mlk some.csv")
         .prints(format!("{first}a@x,Al,5\n"));
     dir.run("build -q --values --csv -k email,age -o ages.mlk some.csv").prints("");
-    dir.run("build -q --values --csv -k age,name -o names.mlk other.csv some.csv")
-        .complains("there is no column 'age' in the first line: it has 'name', 'email'");
+    dir.run("build -q --values --csv -k age,name -o names.mlk other.csv some.csv").complains(
+        "'other.csv': there is no column 'age' in the first line: it has 'name', 'email'",
+    );
     dir.run("build -q --values --csv -k age,name -o names.mlk some.csv").complains(
         "line 2 of 'some.csv' has the value 'Ann': write a decimal number from 0 to \
          18446744073709551615",
@@ -175,12 +222,15 @@ fn columns_have_names() {
     let lines: String = (1..=7).map(|n| format!("{n},{}\n", n % 7)).collect();
     dir.run("uniq --csv -k k long.csv").prints(format!("n,k\n{lines}"));
 
-    dir.run("uniq --csv -k mail users.csv")
-        .complains("there is no column 'mail' in the first line: it has 'id', 'e,mail', 'name'");
+    dir.run("uniq --csv -k mail users.csv").complains(
+        "'users.csv': there is no column 'mail' in the first line: it has 'id', 'e,mail', 'name'",
+    );
     dir.run("uniq -k mail users.csv").complains(
         "-k mail: columns have names with --csv alone; write numbers of fields, from 1, as 2 or \
          1,3 or 2-4 or 3-",
     );
     dir.run("uniq --within 1h --time-field time --csv -k email some.csv")
         .complains("there is no column 'time' in the first line: it has 'email', 'name', 'age'");
+    dir.pipe("a,email,email\n1,2,3\n", "uniq --csv -k email")
+        .complains("standard input: several columns are called 'email': select one by its number");
 }

@@ -198,6 +198,10 @@ fn sides_that_differ_in_form() {
         ("{\"a\":\"x\"}\n", "x\n", "", "'list' are JSON objects"),
         ("\"x\"\n", "x,1\n", "-k 1 -t ,", "'list' are in quotes"),
         ("a@b.c\n", "A <a@b.c>\n", "", "'input' have an address in <>"),
+        ("a@b.c\n", "a\nA <a@b.c>\nd@e.f\n", "", "'input' have an address in <>"),
+        ("a@b.c, d@e.f\n", "a@b.c\n", "", "'list' have several addresses"),
+        ("ANN@X.EXAMPLE\n", "ann@x.example\n", "", "'list' are in upper case"),
+        ("ann\u{a0}\n", "ann\n", "", "'list' begin or end with blanks"),
         (
             "A99F0000A99F0000A99F0000A99F0000\n",
             "a99f0000a99f0000a99f0000a99f0000\n",
@@ -206,6 +210,12 @@ fn sides_that_differ_in_form() {
         ),
         ("x,1\ny,2\n", "x\ny\n", "", "'list' have commas"),
         ("a\rb\rc", "a\n", "", "'list' seems to have lines that end with CR"),
+        (
+            &*format!("{:\0<257}ustar\0\n", "list.txt"),
+            "a\n",
+            "",
+            "'list' seems to be a tar archive",
+        ),
         ("a\n", "a\rb\rc", "", "'input' seems to have lines that end with CR"),
         ("a\0b\0", "a\n", "", "'list' seems to have records that end with NUL"),
         ("a\nb\n", "a\0", "-0", "'list' seems to have lines"),
@@ -245,6 +255,7 @@ fn ordinary_lists_look_like_nothing_else() {
         ("ruby\npine\nse\ta\n", "red:1\ngreen\nblue\n", ""),
         ("ruby\npine\n\"sea\"\n", "red\ngreen\n blue\n", ""),
         ("a;b\n", "red\ngreen\nblue\n", ""),
+        ("a\rb", "red\ngreen\nblue\n", ""),
         ("red\ngreen\nblue\n", &*format!("{{\"a\":\"{long}\"}}\n"), ""),
         (&format!("{{\"a\":\"{long}\"}}\n"), "{\"b\":1}\n", ""),
         ("@ann\nbob\n+49\neva\n", "carl\n", ""),
@@ -296,4 +307,27 @@ fn lists_as_other_programs_print_them() {
     dir.write("list", "86F7E437FAA5A7FCE15D1DDCB9EAEAEA377667B8 \r\n");
     dir.write("input", "a\nb\n");
     dir.run("screen --digest sha1 -f list input").prints("a\n");
+    for sign in ["$NT$", "0x", "\\x"] {
+        dir.write("list", format!("{sign}186CB09181E2C2ECAAC768C47C729904:a\n"));
+        dir.run("screen --digest ntlm -K 1 --list-delimiter : -f list input").prints("a\n");
+    }
+}
+
+/// The first line that tells spreadsheets what is between fields.
+#[test]
+fn tables_of_spreadsheets() {
+    let table = "sep=;\r\nid;mail\r\n1;a\r\n2;a\r\n";
+    let dir = Dir::with("table", table).and("list", "a\n");
+    let named = "--csv -t ; -k mail";
+    dir.run(&format!("screen {named} -f list table")).prints(table);
+    dir.run(&format!("uniq {named} table")).prints("sep=;\r\nid;mail\r\n1;a\r\n");
+    dir.run(&format!("uniq -c {named} table")).prints("sep=;\r\ncount;id;mail\r\n2;1;a\r\n");
+    dir.run(&format!("screen {named} -K mail -o list -f table table"))
+        .prints("table:3:1;a\r\ntable:3:2;a\r\n");
+    let told = "malkoha: 1 record cannot be compared: the first, line 1 of 'table', 'sep=;\\r', \
+                lacks the field that is compared\n";
+    for options in ["--csv -t ; -k 2", "-t ; -k 2"] {
+        dir.run(&format!("screen --crlf {options} -f list table"))
+            .prints_and_tells("1;a\r\n2;a\r\n", told);
+    }
 }

@@ -54,7 +54,11 @@ impl Field {
     pub(super) fn complaint(&self, bad: Bad, fields: impl FnOnce() -> Vec<String>) -> String {
         match bad {
             Bad::Lacks => {
-                format!("lacks the field '{}'; its fields: {}", self.name, fields().join(", "))
+                let fields = match &fields()[..] {
+                    [] => "it has none".to_owned(),
+                    fields => format!("its fields: {}", fields.join(", ")),
+                };
+                format!("lacks the field '{}'; {fields}", self.name)
             }
             bad => bad.to_string(),
         }

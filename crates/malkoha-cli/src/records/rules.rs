@@ -1,0 +1,256 @@
+//! The syntaxes of resolvers and blockers.
+
+use std::net::IpAddr;
+
+use super::domains::{ALL, IMPORTANT, ITSELF, Reach, trimmed};
+
+/// Whether a line is the rule of an ad blocker that hides parts of pages.
+pub(super) fn hides(line: &[u8]) -> bool {
+    let Some((names, rest)) = split(line, b'#') else { return false };
+    let signs: [&[u8]; 5] = [b"#", b"@#", b"?#", b"$#", b"%#"];
+    let selector = signs.iter().find_map(|it| rest.strip_prefix(*it)).unwrap_or(b"");
+    let name = selector.strip_prefix(b"#").unwrap_or(selector);
+    // Others are headings.
+    !names.iter().any(u8::is_ascii_whitespace)
+        && name.first().is_some_and(|first| !first.is_ascii_whitespace() && !b"#=-".contains(first))
+}
+
+/// What a line says.
+pub(super) enum Rule<'a> {
+    One(&'a [u8], Reach),
+    Owned(String, Reach),
+    Many(Box<dyn Iterator<Item = &'a [u8]> + 'a>, Reach),
+    /// Names of the machine itself.
+    Local,
+    Disabled,
+    Unknown,
+}
+
+pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+    if hides(line) {
+        return Rule::Unknown;
+    }
+    match line {
+        [b'@', b'@', rest @ ..] => {
+            return match blocker(rest) {
+                Rule::One(name, reach) => Rule::One(name, reach.excepted()),
+                other => other,
+            };
+        }
+        [b'|', ..] => return blocker(line),
+        [b'=', name @ ..] => return Rule::One(name, ITSELF),
+        _ => {}
+    }
+    let pattern = line.strip_prefix(b"/").and_then(|it| it.strip_suffix(b"/")).unwrap_or(line);
+    if let Some(pattern) =
+        pattern.strip_suffix(b"$").filter(|it| matches!(it[..], [b'^' | b'(', ..]))
+    {
+        return regex(pattern);
+    }
+    if let Some(url) = line.strip_prefix(b"//") {
+        return host(url);
+    }
+    // Others only mention a URL.
+    let is_scheme =
+        |text: &[u8]| text.iter().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it));
+    if let Some(at) = memchr::memmem::find(line, b"://").filter(|&at| is_scheme(&line[..at])) {
+        return host(&line[at + 3..]);
+    }
+    let mut words = words(line);
+    let Some(first) = words.next() else { return Rule::Unknown };
+    let second = words.next();
+    // Addresses of interfaces have a name behind them.
+    if first == b"0" || is_address(first.split(|&byte| byte == b'%').next().unwrap_or(first)) {
+        let names = second.into_iter().chain(words).take_while(|word| !word.starts_with(b"#"));
+        let mut names = names.peekable();
+        if names.peek().is_none() {
+            return Rule::Unknown;
+        }
+        let mut names = names.filter(|name| !is_local(name)).peekable();
+        return match names.peek() {
+            Some(_) => Rule::Many(Box::new(names), ALL),
+            None => Rule::Local,
+        };
+    }
+    match (first, second) {
+        (b"local-zone:", Some(name)) => {
+            return match words.next().unwrap_or(b"") {
+                // These only log, or say nothing.
+                b"inform" | b"nodefault" => Rule::Unknown,
+                it if it.ends_with(b"transparent") => Rule::One(name, ALL.excepted()),
+                _ => Rule::One(name, ALL),
+            };
+        }
+        (b"local-data:" | b"zone", Some(name)) => return Rule::One(name, ALL),
+        (b"address" | b"nameserver" | b"domain-rules", Some(rest)) => return paths(rest, b'-'),
+        (b"add" | b"/ip", _) => {
+            let mut words = self::words(line).skip_while(|&word| word != b"add").peekable();
+            if words.peek().is_none() {
+                return Rule::Local;
+            }
+            if self::words(line).any(|word| word == b"disabled=yes") {
+                return Rule::Disabled;
+            }
+            let name = words.find_map(|word| word.strip_prefix(b"name="));
+            // In quotes, it is a word of its own.
+            let name = name.and_then(|it| if it.is_empty() { words.next() } else { Some(it) });
+            return name.map_or(Rule::Unknown, |name| Rule::One(name, ALL));
+        }
+        _ => {}
+    }
+    if let Some(at) = memchr::memchr(b'=', first) {
+        let (option, rest) = (&first[..at], &first[at + 1..]);
+        return match option {
+            b"address" | b"ipset" | b"nftset" => paths(rest, b'\0'),
+            b"server" | b"local" => paths(rest, b'#'),
+            _ => Rule::Unknown,
+        };
+    }
+    if let Some((kind, rest)) = split(line, b',') {
+        let (name, policy) = split(rest, b',').unwrap_or((rest, b""));
+        let reach = match kind.to_ascii_uppercase().as_slice() {
+            b"DOMAIN-SUFFIX" | b"HOST-SUFFIX" => ALL,
+            b"DOMAIN" | b"HOST" => ITSELF,
+            _ => return Rule::Unknown,
+        };
+        let passes = policy.trim_ascii().eq_ignore_ascii_case(b"DIRECT");
+        let reach = if passes { reach.excepted() } else { reach };
+        return Rule::One(name.trim_ascii(), reach);
+    }
+    if let Some((kind @ (b"domain" | b"full"), name)) = split(first, b':') {
+        let name = split(name, b':').map_or(name, |(name, _)| name);
+        return Rule::One(name, if kind == b"full" { ITSELF } else { ALL });
+    }
+    // A record of a zone: a name, perhaps a time and a class, a type, and what it leads to.
+    let mut rest = second.into_iter().chain(words);
+    let is_comment = |word: &&[u8]| b"#;".contains(&word[0]) || word.starts_with(b"//");
+    let Some(second) = rest.next().filter(|word| !is_comment(word)) else {
+        // Behind these signs are attributes.
+        let end = memchr::memmem::find(first, b":@").unwrap_or(first.len());
+        return host(first[..end].strip_suffix(b"^").unwrap_or(&first[..end]));
+    };
+    let mut rest = [second].into_iter().chain(rest);
+    let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
+    let is_type = |word: &&[u8]| types.iter().any(|it| it.eq_ignore_ascii_case(word));
+    match rest.by_ref().take(3).find(is_type) {
+        Some(_) => {
+            let to = rest.next().unwrap_or(b"");
+            let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
+            let before_zone = first.strip_suffix(b".").and_then(|it| it.strip_suffix(zone));
+            let name = before_zone.filter(|_| has_policy && !zone.is_empty()).unwrap_or(first);
+            if is_trigger(trimmed(name)) {
+                // For addresses, and servers of names.
+                return Rule::Unknown;
+            }
+            match to {
+                _ if to.starts_with(b"rpz-passthru") => Rule::One(name, ALL.excepted()),
+                _ if to.starts_with(b"rpz-tcp-only") => Rule::Unknown,
+                _ => Rule::One(name, ALL),
+            }
+        }
+        None => Rule::Unknown,
+    }
+}
+
+/// A rule of an ad blocker, if it is for all requests to a name.
+fn blocker(rule: &[u8]) -> Rule<'_> {
+    let (name, reach) = match rule {
+        [b'|', b'|', name @ ..] => (name, ALL),
+        [b'|', name @ ..] if memchr::memmem::find(name, b"://").is_none() => (name, ITSELF),
+        rule => (rule.strip_prefix(b"|").unwrap_or(rule), ALL),
+    };
+    if let Some(at) = memchr::memmem::find(name, b"://") {
+        return host(name[at + 3..].strip_suffix(b"^").unwrap_or(&name[at + 3..]));
+    }
+    let end = memchr::memchr2(b'^', b'$', name).unwrap_or(name.len());
+    let rest = name[end..].strip_prefix(b"^").unwrap_or(&name[end..]);
+    let Some(options) = rest.strip_prefix(b"$") else {
+        return if matches!(rest, b"" | b"|") {
+            Rule::One(&name[..end], reach)
+        } else {
+            Rule::Unknown
+        };
+    };
+    let mut reach = reach;
+    for option in options.split(|&byte| byte == b',') {
+        match option {
+            b"all" => {}
+            b"important" => reach = reach.map(|_| IMPORTANT),
+            _ => return Rule::Unknown,
+        }
+    }
+    Rule::One(&name[..end], reach)
+}
+
+/// The names between slashes, as in `/a.example/b.example/#`; they are excepted if `open` follows.
+fn paths(text: &[u8], open: u8) -> Rule<'_> {
+    let Some(rest) = text.strip_prefix(b"/") else { return Rule::Unknown };
+    let Some(end) = memchr::memrchr(b'/', rest) else { return Rule::Unknown };
+    let reach = match rest[end + 1..] {
+        [sign] if sign == open => ALL.excepted(),
+        // An exception for one kind of addresses.
+        [b'-', ..] if open == b'-' => return Rule::Unknown,
+        _ => ALL,
+    };
+    Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)
+}
+
+/// The host of a URL without its scheme, or a name with a port.
+fn host(text: &[u8]) -> Rule<'_> {
+    let end = text.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(text.len());
+    let text = &text[..end];
+    let text = memchr::memrchr(b'@', text).map_or(text, |at| &text[at + 1..]);
+    let name = match split(text, b':') {
+        Some((name, port)) if !port.is_empty() && port.iter().all(u8::is_ascii_digit) => name,
+        _ => text,
+    };
+    Rule::One(name, ALL)
+}
+
+/// A pattern for a name and those below it, or for a name, without its last `$`.
+fn regex(pattern: &[u8]) -> Rule<'_> {
+    let below: [&[u8]; 6] =
+        [br"(\.|^)", br"(^|\.)", br"(?:^|\.)", br"(?:\.|^)", br"^(.+\.)?", br"^(.*\.)?"];
+    let (name, reach) = match below.iter().find_map(|it| pattern.strip_prefix(*it)) {
+        Some(name) => (name, ALL),
+        None => (pattern.strip_prefix(b"^").unwrap_or(b"*"), ITSELF),
+    };
+    let name = str::from_utf8(name).unwrap_or("*").replace(r"\.", "\0");
+    // A dot that is not escaped is any character, and so are other signs.
+    if name.contains('.') { Rule::Unknown } else { Rule::Owned(name.replace('\0', "."), reach) }
+}
+
+fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, text)?;
+    Some((&text[..place], &text[place + 1..]))
+}
+
+/// Whether a name of a response policy zone is for something else than requests for a name.
+fn is_trigger(name: &[u8]) -> bool {
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
+    last.starts_with(b"rpz-")
+}
+
+fn is_address(word: &[u8]) -> bool {
+    word.last().is_some_and(|&last| last.is_ascii_hexdigit() || last == b':')
+        && str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
+}
+
+/// The words of a line, without quotes around them.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte));
+    words.filter(|word| !word.is_empty())
+}
+
+/// Names of the machine itself, with which hosts files begin.
+fn is_local(name: &[u8]) -> bool {
+    let names: [&[u8]; 6] = [
+        b"localhost",
+        b"localhost.localdomain",
+        b"local",
+        b"localdomain",
+        b"broadcasthost",
+        b"0.0.0.0",
+    ];
+    names.contains(&name) || name.starts_with(b"ip6-")
+}
