@@ -43,12 +43,13 @@
 //! # Contents
 //!
 //! [`Store`] has the operations. A [`Table`] has the same operations for a separate set of keys. A
-//! [`Snapshot`] is the state at one moment. A [`Library`] stores files as chunks, each chunk once.
+//! [`Snapshot`] is the state at one moment. A [`FileStore`] stores files as chunks, each chunk once.
 //! `docs/STORE.md` specifies the files. `examples/asynchronous.rs` uses a store with futures.
 
 mod error;
+mod file_store;
 mod index;
-mod library;
+
 mod locate;
 mod log;
 mod options;
@@ -59,7 +60,9 @@ pub mod storage;
 mod store;
 
 pub use error::{Error, Result};
-pub use library::{Chunking, Collected, Digest, FileInfo, FileKind, Import, Library, Metadata};
+pub use file_store::{
+    Chunking, Collected, Digest, FileInfo, FileKind, FileStore, Import, Metadata,
+};
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Compression, Durability, Options};
 pub use recovery::{Cut, Recovery};

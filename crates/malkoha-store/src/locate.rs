@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::index::{Index, lost_file};
-use crate::log::{FileTable, Key, LogFile, Parts, Record};
+use crate::log::{Key, LogFile, LogFiles, Parts, Record};
 
 /// The present record of a key.
 pub(crate) struct Located<'t> {
@@ -32,27 +32,27 @@ impl<'t> Located<'t> {
     }
 }
 
-/// Looks a key up, in the table that all locations in the index belong to.
+/// Looks a key up. All locations in the index lie in these files.
 #[inline]
 pub(crate) fn locate<'t>(
     index: &Index,
-    table: &'t FileTable,
+    files: &'t LogFiles,
     hash: u64,
     key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     let Some((candidates, ())) = index.find(hash, || ()) else { return Ok(None) };
-    locate_among(candidates.as_slice().iter().copied(), table, key)
+    locate_among(candidates.as_slice().iter().copied(), files, key)
 }
 
 /// The candidate that has the key.
 #[inline(always)]
 pub(crate) fn locate_among<'t>(
     candidates: impl IntoIterator<Item = u64>,
-    table: &'t FileTable,
+    files: &'t LogFiles,
     key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     for location in candidates {
-        let file = table.file(location).ok_or_else(lost_file)?;
+        let file = files.at(location).ok_or_else(lost_file)?;
         let record = file.record(location)?;
         if record.key() == key {
             return Ok(Some(Located { location, file, record }));

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{Index, PARTS, PartMut, part_of};
 use crate::locate::locate_among;
-use crate::log::{Expiring, FileTable, Kind, LogFile, Record, UNIT};
+use crate::log::{Expiring, Kind, LogFile, LogFiles, Record, UNIT};
 
 /// Records whose places in the index are on their way.
 const AHEAD: usize = 32;
@@ -166,10 +166,10 @@ pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u
     Ok(keys)
 }
 
-/// Applies the changes, file after file. All files are in the table.
+/// Applies the changes, file after file. `files` has all of them.
 pub(crate) fn apply(
     index: &Index,
-    table: &FileTable,
+    files: &LogFiles,
     read: &[(Arc<LogFile>, Changes)],
 ) -> Result<()> {
     let changes = read.iter().flat_map(|(_, changes)| &changes.parts);
@@ -177,14 +177,14 @@ pub(crate) fn apply(
     side_by_side(PARTS, threads_for(changes as u64), |number| {
         let mut part = index.part_mut(number);
         read.iter().try_for_each(|(file, changes)| {
-            apply_to(&mut part, table, file, &changes.parts[number])
+            apply_to(&mut part, files, file, &changes.parts[number])
         })
     })
 }
 
 fn apply_to(
     part: &mut PartMut<'_>,
-    table: &FileTable,
+    files: &LogFiles,
     file: &LogFile,
     changes: &[Change],
 ) -> Result<()> {
@@ -197,7 +197,7 @@ fn apply_to(
             None => None,
             Some(candidates) => {
                 let record = file.record(new)?;
-                locate_among(candidates.as_slice().iter().copied(), table, record.key())?
+                locate_among(candidates.as_slice().iter().copied(), files, record.key())?
             }
         };
         match (&old, change.is_put) {

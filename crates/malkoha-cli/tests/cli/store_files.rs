@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use malkoha_store::{Chunking, Digest, Library, Metadata, Options, Store};
+use malkoha_store::{Chunking, Digest, FileStore, Metadata, Options, Store};
 
 use crate::harness::Dir;
 
@@ -25,11 +25,11 @@ fn described(path: &Path) -> (u32, i64, i64) {
 /// A store with files of these names, each with its name as content, as a program may have made it.
 fn store_of(dir: &Dir, store: &str, names: &[&str]) {
     let store = Store::open(dir.path(store), &Options::new()).unwrap();
-    let library = Library::new(&store);
+    let file_store = FileStore::new(&store);
     for name in names {
         let (chunking, digest) = (Chunking::default(), Digest::default());
         let input = name.as_bytes();
-        library.import(name, input, Metadata::default(), chunking, digest).unwrap();
+        file_store.import(name, input, Metadata::default(), chunking, digest).unwrap();
     }
     store.close().unwrap();
 }
@@ -309,7 +309,7 @@ fn nothing_is_restored_through_a_link() {
     symlink("../outside", dir.path("out/a")).unwrap();
     refused(dir.run("store export s --into out"), "out/a");
     let store = Store::open(dir.path("d"), &Options::new()).unwrap();
-    Library::new(&store).import_directory("a", Metadata::default()).unwrap();
+    FileStore::new(&store).import_directory("a", Metadata::default()).unwrap();
     store.close().unwrap();
     refused(dir.run("store export d --into out"), "out/a");
     // One at the place of a file is replaced.
@@ -322,7 +322,7 @@ fn nothing_is_restored_through_a_link() {
     // One that the store has itself.
     store_of(&dir, "l", &["x/file"]);
     let store = Store::open(dir.path("l"), &Options::new()).unwrap();
-    Library::new(&store).import_link("x", b"../outside").unwrap();
+    FileStore::new(&store).import_link("x", b"../outside").unwrap();
     store.close().unwrap();
     refused(dir.run("store export l --into out"), "out/x");
     assert_eq!(fs::read_link(dir.path("out/x")).unwrap(), Path::new("../outside"));

@@ -1,7 +1,7 @@
 //! The log: files of records, each written once, in one order.
 //!
 //! ```text
-//! writer --record--> file --table--> reader
+//! writer --record--> file --files--> reader
 //!                         --scan---> recovery, compaction, iteration
 //! ```
 //!
@@ -11,6 +11,7 @@ mod checksum;
 mod commit;
 mod expiring;
 mod file;
+mod files;
 mod header;
 mod interrupted;
 mod key;
@@ -24,13 +25,13 @@ mod run;
 mod run_file;
 mod scan;
 mod size;
-mod table;
 mod usage;
 mod writer;
 
 pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LINES as RECORD_LINES, LogFile, file_name, parse_name};
+pub(crate) use files::LogFiles;
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use key::{Key, LIST_OF_TABLES};
 pub(crate) use pack::pack;
@@ -39,7 +40,6 @@ pub(crate) use reserve::Reserve;
 pub(crate) use run::{Run, begin, common};
 pub(crate) use run_file::{parse_run_name, run_name};
 pub(crate) use scan::{Scan, Step, find_record};
-pub(crate) use table::FileTable;
 pub(crate) use writer::{Copying, LEAST_DEAD, Writer};
 
 /// The longest key, in bytes.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::file::{COPY, LogFile, PAGE, SEAL_ROOM};
-use super::{table, to_usize};
+use super::{files, to_usize};
 use crate::error::{Error, Result};
 use crate::storage::{Storage, StorageFile};
 
@@ -17,7 +17,7 @@ impl LogFile {
         let mut file = storage.open(&name, true).map_err(Error::io("open", &*name))?;
         let end = self.end();
         // Not beyond its slots: another file may have the next one.
-        let most = self.length().next_multiple_of(table::SLOT_BYTES);
+        let most = self.length().next_multiple_of(files::SLOT_BYTES);
         let mut room = file_bytes.min(most).max(self.least());
         if file.is_shared().map_err(Error::io("look at", &*name))? {
             file = self.copy(storage)?;

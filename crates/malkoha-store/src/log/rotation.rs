@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::file::{LogFile, file_name};
+use super::files::LogFiles;
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::Content;
 use super::run_file::run_name;
 use super::size::{file_size, longest_file};
-use super::table::FileTable;
 use super::writer::{Copying, Writer};
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};
@@ -61,20 +61,20 @@ impl Writer {
     }
 
     /// The room that is kept for a copy, if the last file has this length.
-    fn room_for_copy(&self, table: &FileTable, last: u64) -> u64 {
-        let lengths = table.files().iter().map(|file| file.least());
+    fn room_for_copy(&self, files: &LogFiles, last: u64) -> u64 {
+        let lengths = files.all().iter().map(|file| file.least());
         let longest = lengths.chain([last]).max().unwrap_or(0);
         if self.is_nearly_full(longest) {
             return longest;
         }
         // A file may be longer for a single batch, and there is room for its copy without this.
-        longest.min(longest_file(table.bytes(), self.file_bytes))
+        longest.min(longest_file(files.bytes(), self.file_bytes))
     }
 
     /// Takes back the room for a copy that a crash may have left used, if the device is nearly
     /// full.
-    pub(crate) fn want_reserve(&mut self, table: &FileTable) -> Result<()> {
-        let wanted = self.room_for_copy(table, self.last_length());
+    pub(crate) fn want_reserve(&mut self, files: &LogFiles) -> Result<()> {
+        let wanted = self.room_for_copy(files, self.last_length());
         if wanted > self.reserve.held() && self.is_nearly_full(wanted) {
             self.reserve.want(&*self.storage, wanted)?;
         }
@@ -83,8 +83,8 @@ impl Writer {
 
     /// The bytes of the last file of an earlier opening, which has `least`. No more than can be
     /// copied, if the device is nearly full.
-    pub(crate) fn tail_bytes(&self, table: &FileTable, least: u64) -> u64 {
-        let usual = file_size(table.bytes(), self.file_bytes);
+    pub(crate) fn tail_bytes(&self, files: &LogFiles, least: u64) -> u64 {
+        let usual = file_size(files.bytes(), self.file_bytes);
         if least <= self.reserve.held() && self.is_nearly_full(usual) {
             return usual.min(self.reserve.held());
         }
@@ -98,14 +98,14 @@ impl Writer {
     }
 
     /// Keeps no more room for a copy than the longest file needs.
-    pub(crate) fn shrink_reserve(&mut self, table: &FileTable) {
-        self.reserve.shrink(self.room_for_copy(table, self.last_length()));
+    pub(crate) fn shrink_reserve(&mut self, files: &LogFiles) {
+        self.reserve.shrink(self.room_for_copy(files, self.last_length()));
     }
 
     /// The room for a copy, without the part that only a long batch needs: compaction cannot
     /// reclaim it.
-    pub(crate) fn usual_reserve(&self, table: &FileTable) -> u64 {
-        self.reserve.held().min(file_size(table.bytes(), self.file_bytes))
+    pub(crate) fn usual_reserve(&self, files: &LogFiles) -> u64 {
+        self.reserve.held().min(file_size(files.bytes(), self.file_bytes))
     }
 
     fn last_length(&self) -> u64 {
@@ -126,7 +126,7 @@ impl Writer {
     /// The file for a batch, and whether it was made for it: the last one, if it has room.
     pub(super) fn find_room(
         &mut self,
-        table: &FileTable,
+        files: &LogFiles,
         need: Need,
     ) -> Result<(Arc<LogFile>, bool)> {
         if !self.is_copying() {
@@ -140,12 +140,12 @@ impl Writer {
         };
         match self.tail.clone().filter(has_room) {
             Some(tail) => Ok((tail, false)),
-            None => Ok((self.rotate(table, need)?, true)),
+            None => Ok((self.rotate(files, need)?, true)),
         }
     }
 
     /// Seals the tail and makes a new one with room for a batch.
-    fn rotate(&mut self, table: &FileTable, need: Need) -> Result<Arc<LogFile>> {
+    fn rotate(&mut self, files: &LogFiles, need: Need) -> Result<Arc<LogFile>> {
         let removes = need.removes;
         let mut least = need.end(HEADER_BYTES as u64) + Content::SEAL.shape().bytes();
         if least > MAX_FILE_BYTES {
@@ -159,14 +159,14 @@ impl Writer {
         let usual = match self.copying {
             // Others wait for the rest.
             Copying::Writes(bytes) if self.reserve.is_short() => in_pages(bytes),
-            _ => file_size(table.bytes(), self.file_bytes),
+            _ => file_size(files.bytes(), self.file_bytes),
         };
-        let new = match self.create(table, usual.max(least)) {
-            Err(Error::NoSpace { .. }) => self.create_in_need(table, least, removes)?,
+        let new = match self.create(files, usual.max(least)) {
+            Err(Error::NoSpace { .. }) => self.create_in_need(files, least, removes)?,
             other => other?,
         };
         if !self.is_copying() {
-            let wanted = self.room_for_copy(table, new.length()).max(in_pages(self.owed()));
+            let wanted = self.room_for_copy(files, new.length()).max(in_pages(self.owed()));
             match self.reserve.hold(&*self.storage, wanted) {
                 // The room that there is suffices: without this file nothing could be removed.
                 Err(Error::NoSpace { .. }) if removes && self.reserve.held() > 0 => {}
@@ -188,7 +188,7 @@ impl Writer {
     /// deletes.
     fn create_in_need(
         &mut self,
-        table: &FileTable,
+        files: &LogFiles,
         least: u64,
         removes: bool,
     ) -> Result<Arc<LogFile>> {
@@ -196,22 +196,22 @@ impl Writer {
             Copying::Writes(bytes) => {
                 self.reserve.release(&*self.storage)?;
                 // No more than is necessary: the removal that follows makes up for it.
-                self.create(table, in_pages(bytes).max(least)).inspect_err(|_| {
+                self.create(files, in_pages(bytes).max(least)).inspect_err(|_| {
                     // A copy that does not fit as a whole gives nothing back.
                     let _ = self.reserve.restore(&*self.storage);
                 })
             }
-            _ if removes => self.create(table, SMALL_FILE.max(least)),
+            _ if removes => self.create(files, SMALL_FILE.max(least)),
             _ => Err(Error::NoSpace { file: file_name(self.next_id) }),
         }
     }
 
-    fn create(&self, table: &FileTable, bytes: u64) -> Result<Arc<LogFile>> {
+    fn create(&self, files: &LogFiles, bytes: u64) -> Result<Arc<LogFile>> {
         let name = file_name(self.next_id);
-        let base = table.free_base(bytes);
+        let base = files.free_base(bytes);
         // The last locations are left to compaction, as room on the device is.
         let kept = if self.is_copying() { 0 } else { MAX_FILE_BYTES };
-        if !FileTable::has_locations(base, bytes + kept) {
+        if !LogFiles::has_locations(base, bytes + kept) {
             return Err(Error::NoSpace { file: name });
         }
         // One that was left over would have the order of other records.
@@ -226,7 +226,7 @@ impl Writer {
             file.write_at(0, &header.to_bytes())?;
             // Without the seed, which is not stored elsewhere yet, nothing behind the header can be
             // read.
-            if table.files().is_empty() { file.sync() } else { Ok(()) }?;
+            if files.all().is_empty() { file.sync() } else { Ok(()) }?;
             Ok(file)
         });
         made.map(Arc::new).inspect_err(|_| {
@@ -271,8 +271,8 @@ mod tests {
         let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
         let mut reserve = Reserve::default();
         reserve.hold(&*storage, LONG).unwrap();
-        let writer = Writer::new(storage, 1 << 26, 1, (1, 1), reserve);
+        let writer = Writer::new(storage, 1 << 26, 1, 1, 1, reserve);
         assert_eq!(writer.reserve.held(), LONG);
-        assert_eq!(writer.usual_reserve(&FileTable::default()), file_size(0, 1 << 26));
+        assert_eq!(writer.usual_reserve(&LogFiles::default()), file_size(0, 1 << 26));
     }
 }

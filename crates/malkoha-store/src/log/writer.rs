@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::commit::Unsynced;
 use super::file::LogFile;
+use super::files::LogFiles;
 use super::record::{Content, Placing, encode};
 use super::reserve::Reserve;
 use super::rotation::Need;
-use super::table::FileTable;
 use crate::error::{Error, Result};
 use crate::storage::Storage;
 
@@ -68,7 +68,7 @@ pub(crate) struct Appended {
     pub(crate) file: Arc<LogFile>,
     /// The offset of its first record.
     pub(crate) offset: u64,
-    /// A file that was made for it, and must be added to the table.
+    /// Whether `file` was made for it, and must be added to the files.
     pub(crate) created: bool,
 }
 
@@ -79,7 +79,8 @@ impl Writer {
         storage: Arc<dyn Storage>,
         file_bytes: u64,
         seed: u64,
-        (next_id, sequence): (u64, u64),
+        next_id: u64,
+        sequence: u64,
         reserve: Reserve,
     ) -> Self {
         Self {
@@ -161,11 +162,11 @@ impl Writer {
     }
 
     /// Writes a batch, which a crash leaves whole or not at all. It must not be empty.
-    pub(crate) fn append(&mut self, table: &FileTable, batch: &[Content<'_>]) -> Result<Appended> {
+    pub(crate) fn append(&mut self, files: &LogFiles, batch: &[Content<'_>]) -> Result<Appended> {
         let spare = if self.is_copying() && self.reserve.is_short() {
             0
         } else {
-            SPARE.max(table.files().len() as u64 * LEAST_DEAD)
+            SPARE.max(files.all().len() as u64 * LEAST_DEAD)
         };
         let need = Need {
             bytes: batch.iter().map(|content| content.shape().bytes()).sum(),
@@ -179,7 +180,7 @@ impl Writer {
         let last = self.tail.clone().filter(|_| may);
         let found = match &last {
             Some(last) if self.is_known_full() => Ok((Arc::clone(last), false)),
-            _ => self.find_room(table, need),
+            _ => self.find_room(files, need),
         };
         let (tail, created) = match (found, last) {
             (Err(Error::NoSpace { .. }), Some(last)) => {
@@ -266,20 +267,20 @@ mod tests {
         const FILES: u64 = 40;
         let directory = tempfile::tempdir().unwrap();
         let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
-        let mut table = FileTable::default();
+        let mut files = LogFiles::default();
         for id in 1..=FILES {
             let file = storage.create(&file_name(id), MIN_FILE_BYTES).unwrap();
-            let base = table.free_base(MIN_FILE_BYTES);
+            let base = files.free_base(MIN_FILE_BYTES);
             let file = LogFile::new(file, FileHeader::new(id, 1, 1, 0), base).unwrap();
             // As if they were long: then the next one is, too.
             file.set_end(8 << 20);
-            table.insert(Arc::new(file));
+            files.insert(Arc::new(file));
         }
-        let mut writer = Writer::new(storage, 64 << 20, 1, (FILES + 1, 1), Reserve::default());
+        let mut writer = Writer::new(storage, 64 << 20, 1, FILES + 1, 1, Reserve::default());
         let put = [Content::put(Key::main(b"koel"), &[7; 4000], None)];
-        let first = writer.append(&table, &put).unwrap().file;
+        let first = writer.append(&files, &put).unwrap().file;
         let capacity = first.capacity();
-        while !writer.append(&table, &put).unwrap().created {}
+        while !writer.append(&files, &put).unwrap().created {}
         let left = capacity - first.end();
         assert!(left >= FILES * LEAST_DEAD, "{left} of {capacity} bytes are left");
         assert!(left <= capacity / 8, "{left} of {capacity} bytes are left");
@@ -290,10 +291,10 @@ mod tests {
     fn a_batch_longer_than_a_file_leaves_room_for_tombstones() {
         let directory = tempfile::tempdir().unwrap();
         let storage = Arc::new(OsStorage::open(directory.path()).unwrap());
-        let mut writer = Writer::new(storage, 1 << 16, 1, (1, 1), Reserve::default());
+        let mut writer = Writer::new(storage, 1 << 16, 1, 1, 1, Reserve::default());
         for many in [100, 1000] {
             let batch = vec![Content::put(Key::main(b"koel"), &[7; 4000], None); many];
-            let file = writer.append(&FileTable::default(), &batch).unwrap().file;
+            let file = writer.append(&LogFiles::default(), &batch).unwrap().file;
             let left = file.capacity() - file.end();
             assert!(left >= SPARE.min(file.end() / 8), "{left} of {} are left", file.capacity());
         }

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index, PARTS};
 use crate::log::{
-    FileHeader, FileTable, HEADER_BYTES, LogFile, UNIT, file_name, parse_name, parse_run_name,
+    FileHeader, HEADER_BYTES, LogFile, LogFiles, UNIT, file_name, parse_name, parse_run_name,
     random_seed,
 };
 use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
@@ -27,7 +27,7 @@ use unknown::Opened;
 /// A store as it was found.
 pub(crate) struct Recovered {
     pub(crate) index: Index,
-    pub(crate) table: FileTable,
+    pub(crate) files: LogFiles,
     /// The last file, if it is not full: its end is that of the log.
     pub(crate) tail: Option<Arc<LogFile>>,
     pub(crate) next_id: u64,
@@ -95,7 +95,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         storage,
         on_damage,
         seed,
-        table: FileTable::default(),
+        files: LogFiles::default(),
         sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
         skipped,
         useless,
@@ -115,7 +115,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     if repairing {
         opening.keep_useless()?;
     }
-    let Opening { table, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
+    let Opening { files, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
     let mut cut_files = opening.cut_files;
     let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
     let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
@@ -137,7 +137,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let seed = seed.unwrap_or_else(random_seed);
     Ok(Some(Recovered {
         index,
-        table,
+        files,
         tail,
         next_id,
         sequence,
@@ -161,7 +161,7 @@ struct Opening<'a> {
     storage: &'a dyn Storage,
     on_damage: OnDamage,
     seed: Option<u64>,
-    table: FileTable,
+    files: LogFiles,
     sequence: u64,
     skipped: Vec<Error>,
     useless: Vec<String>,
@@ -184,12 +184,12 @@ impl Opening<'_> {
             if Some(entry) != checkpoint.files.last() {
                 file.close();
             }
-            self.table.insert(Arc::new(file));
+            self.files.insert(Arc::new(file));
         }
         let known = |id: &u64| checkpoint.files.iter().any(|file| file.id == *id);
         let leftover = ids.iter().filter(|&id| *id < checkpoint.next_id && !known(id));
         self.useless.extend(leftover.map(|&id| file_name(id)));
-        let resumed = self.table.files().last().filter(|_| checkpoint.open_tail).cloned();
+        let resumed = self.files.all().last().filter(|_| checkpoint.open_tail).cloned();
         Ok(Start { from_id: checkpoint.next_id, resumed })
     }
 
@@ -209,7 +209,7 @@ impl Opening<'_> {
         if entry.end < HEADER_BYTES as u64 || !entry.end.is_multiple_of(UNIT) {
             return Err(file.damaged(entry.end, "the checkpoint has an end where no record ends"));
         }
-        if !self.table.is_free(entry.base, file.length()) {
+        if !self.files.is_free(entry.base, file.length()) {
             return Err(file.damaged(0, "the checkpoint has another file in its place"));
         }
         file.base = entry.base;
@@ -339,7 +339,7 @@ impl Opening<'_> {
 
     /// Notes which part was durable when a file was written.
     fn note_durable(&self, file: &LogFile, durable: Option<u64>) {
-        let before = self.table.files().iter().rev().filter(|it| it.id() < file.id());
+        let before = self.files.all().iter().rev().filter(|it| it.id() < file.id());
         if let Some(durable) = durable {
             file.set_durable(durable.min(file.end()));
             // Earlier files were noted at that time.
@@ -372,7 +372,7 @@ impl Opening<'_> {
         if self.reserved.is_none() && index.len() == 0 {
             self.reserved = Some(reserve(index, taken, unread)?);
         }
-        apply(index, &self.table, taken)?;
+        apply(index, &self.files, taken)?;
         taken.clear();
         Ok(())
     }

@@ -144,9 +144,9 @@ impl Opening<'_> {
             begin_with_first_record(&mut file, self.sequence);
             read = self.read(&file, HEADER_BYTES as u64, file.header.first_sequence, later)?;
         }
-        file.base = self.table.free_base(file.length());
+        file.base = self.files.free_base(file.length());
         let file = Arc::new(file);
-        self.table.insert(Arc::clone(&file));
+        self.files.insert(Arc::clone(&file));
         Ok(match self.take(index, taken, &file, read, later)? {
             Ended::Log => Break(Some(file)),
             _ => {

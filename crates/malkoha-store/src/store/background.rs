@@ -138,16 +138,16 @@ impl Inner {
         let makes_way = || self.upkeep.has_ended() || is_asked();
         let pace = Pace { rate: Some(self.options.compact_rate), stop: &makes_way };
         let renewed = self.renew_index(&maintained, &makes_way);
-        self.space.look_again();
+        self.throttle.look_again();
         let mut seen = 0;
         let next = |done: &[_]| {
-            seen = self.space.changes();
+            seen = self.throttle.changes();
             self.next_file(done)
         };
         let compacted = self.compact(&mut maintained, next, &pace);
         if !makes_way() {
             // If compaction fails each time, writes must not wait, whatever it changed.
-            self.space.set_vain(if compacted.is_ok() { seen } else { self.space.changes() });
+            self.throttle.set_vain(if compacted.is_ok() { seen } else { self.throttle.changes() });
         }
         let sorted = self.save_order(&maintained, false, |_, _| !makes_way());
         compacted.and(checkpoint).and(renewed).and(sorted)
@@ -209,7 +209,7 @@ mod tests {
         let options = Options::new().durability(Durability::System).file_bytes(1 << 20);
         let (_directory, store) = store(options.log_ratio(2.0));
         let inner = &store.inner;
-        let files = || inner.files.load().files().len();
+        let files = || inner.files.load().all().len();
         (0..2).for_each(|n| store.put(b"key", &vec![n; 16 << 20]).unwrap());
         assert!(inner.pressure(0) < 1.0 && files() == 2);
         inner.waiting.store(1, Ordering::Relaxed);

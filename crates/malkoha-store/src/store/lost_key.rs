@@ -24,7 +24,7 @@ pub struct LostKey {
 
 impl LostKey {
     /// `None` for a key of a removed table, or of no table at all.
-    fn new(tables: &Tables, (number, key): (u32, Vec<u8>)) -> Option<Self> {
+    fn new(tables: &Tables, number: u32, key: Vec<u8>) -> Option<Self> {
         let table = match tables.name(number) {
             None if number == 0 || tables.may_lack(number) => None,
             name => Some(name?.to_owned()),
@@ -46,8 +46,8 @@ impl Inner {
         let is_present = |&(table, ref name): &(u32, Vec<u8>)| {
             snapshot.is_present(Key { table, name }, location)
         };
-        let key = file.key_of_damaged(offset).filter(is_present)?;
-        LostKey::new(&self.tables.load(), key)
+        let (table, name) = file.key_of_damaged(offset).filter(is_present)?;
+        LostKey::new(&self.tables.load(), table, name)
     }
 
     /// The keys of records that a repair skips, as far as they can be read, without those that were
@@ -58,7 +58,7 @@ impl Inner {
         for error in skipped {
             let Error::Damaged { file, offset, .. } = error else { continue };
             let is_it = |it: &&Arc<LogFile>| it.name() == *file;
-            let Some(file) = files.files().iter().find(is_it) else { continue };
+            let Some(file) = files.all().iter().find(is_it) else { continue };
             let Some((table, name)) = file.key_of_damaged(*offset) else { continue };
             let key = Key { table, name: &name };
             // If this cannot be read either, the repair itself reports it.
@@ -68,7 +68,7 @@ impl Inner {
                 (it.file.id(), it.file.offset(it.location)) > (file.id(), *offset)
             };
             if !found.as_ref().is_some_and(is_later) && seen.insert((table, name.clone())) {
-                lost.extend(LostKey::new(&tables, (table, name)));
+                lost.extend(LostKey::new(&tables, table, name));
             }
         }
         lost

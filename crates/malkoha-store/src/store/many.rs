@@ -6,7 +6,7 @@ use super::read::is_alive;
 use super::{Inner, Store};
 use crate::error::Result;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, Key};
+use crate::log::{Key, LogFiles};
 
 /// Keys in progress at a time: enough that each lock of a part serves many of them.
 const CHUNK: usize = 4096;
@@ -59,21 +59,21 @@ impl Inner {
     ) -> Result<()> {
         let of_table = |name| Key { table: number_of_table, name };
         let found = self.find_chunks(keys, of_table);
-        for (number, (keys, (table, found))) in keys.chunks(CHUNK).zip(&found).enumerate() {
-            found.first.iter().take(AHEAD).for_each(|&location| table.prefetch(location));
+        for (number, (keys, (files, found))) in keys.chunks(CHUNK).zip(&found).enumerate() {
+            found.first.iter().take(AHEAD).for_each(|&location| files.prefetch(location));
             let mut read = |i: usize| {
                 if let Some(&location) = found.first.get(i + AHEAD) {
-                    table.prefetch(location);
+                    files.prefetch(location);
                 }
                 let key = of_table(keys[i].as_ref());
                 let location = found.first[i];
-                if let Some(file) = table.file(location)
+                if let Some(file) = files.at(location)
                     && let Some(value) = file.plain_value(location, key)
                 {
                     each(number * CHUNK + i, Some(value));
                     return file.check_read(location);
                 }
-                let record = found.locate(i, table, key)?;
+                let record = found.locate(i, files, key)?;
                 let alive = record.as_ref().filter(|found| is_alive(&found.record));
                 let value = alive.map(Located::value).transpose()?;
                 each(number * CHUNK + i, value.as_deref());
@@ -82,7 +82,7 @@ impl Inner {
             for begin in (0..keys.len()).step_by(STRETCH) {
                 let mut stretch = begin..keys.len().min(begin + STRETCH);
                 let locations = &found.first[stretch.clone()];
-                let ask = || locations.iter().for_each(|&location| table.will_need(location));
+                let ask = || locations.iter().for_each(|&location| files.will_need(location));
                 self.readahead.read(locations.len(), ask, || stretch.try_for_each(&mut read))?;
             }
         }
@@ -119,18 +119,18 @@ impl Found {
     fn locate<'t>(
         &self,
         i: usize,
-        table: &'t FileTable,
+        files: &'t LogFiles,
         key: Key<'_>,
     ) -> Result<Option<Located<'t>>> {
         if self.first[i] == NONE {
             return Ok(None);
         }
-        let first = locate_among([self.first[i]], table, key)?;
+        let first = locate_among([self.first[i]], files, key)?;
         if first.is_some() || self.further.is_empty() {
             return Ok(first);
         }
         let further = self.further.iter().filter(|(of, _)| *of == i);
-        locate_among(further.map(|(_, location)| *location), table, key)
+        locate_among(further.map(|(_, location)| *location), files, key)
     }
 }
 
@@ -141,7 +141,7 @@ impl Inner {
         &self,
         keys: &'k [K],
         of_table: impl Fn(&'k [u8]) -> Key<'k>,
-    ) -> Vec<(Arc<FileTable>, Found)> {
+    ) -> Vec<(Arc<LogFiles>, Found)> {
         let mut hashes = Vec::with_capacity(CHUNK.min(keys.len()));
         let _no_part_of_a_batch = self.showing.read();
         let find = |keys: &'k [K]| {
@@ -152,17 +152,17 @@ impl Inner {
         keys.chunks(CHUNK).map(find).collect()
     }
 
-    /// The locations of many hashes, and the table that they belong to.
-    fn find_many(&self, hashes: &[u64]) -> (Arc<FileTable>, Found) {
+    /// The locations of many hashes, and the files that they lie in.
+    fn find_many(&self, hashes: &[u64]) -> (Arc<LogFiles>, Found) {
         let mut found = Found::default();
         loop {
-            let table = self.files.load_full();
+            let files = self.files.load_full();
             found.reset(hashes.len());
             self.index.find_many(hashes, |i, location| found.push(i, location));
-            // If it is still the current table, it was so all the time, and has all these
+            // If these are still the current files, they were so all the time, and have all these
             // locations.
-            if Arc::ptr_eq(&table, &self.files.load()) {
-                return (table, found);
+            if Arc::ptr_eq(&files, &self.files.load()) {
+                return (files, found);
             }
         }
     }

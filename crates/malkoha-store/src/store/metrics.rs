@@ -86,15 +86,15 @@ impl Store {
     /// Sizes.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let table = self.inner.files.load();
+        let files = self.inner.files.load();
         let mut stats = Stats {
             keys: self.len(),
-            files: table.files().len() as u64,
+            files: files.all().len() as u64,
             index_bytes: self.inner.index.size_in_bytes(),
             ..Stats::default()
         };
-        let last = table.files().last().map(|file| file.id());
-        for file in table.files() {
+        let last = files.all().last().map(|file| file.id());
+        for file in files.all() {
             stats.log_bytes += file.end();
             stats.dead_bytes += file.dead();
             stats.tombstone_bytes += file.tombstones();
@@ -124,7 +124,7 @@ impl Store {
             syncs,
             sync_time,
             checkpoints: checkpoints.load(Ordering::Relaxed),
-            held_back: self.inner.space.held_back(),
+            held_back: self.inner.throttle.held_back(),
         }
     }
 }
@@ -144,7 +144,7 @@ impl Stats {
             ("index_bytes", "Bytes of the index in memory.", self.index_bytes),
             ("order_bytes", "Bytes of sorted records in memory.", self.order_bytes),
         ] {
-            sample(&mut text, (name, help, "gauge"), store, value);
+            sample(&mut text, name, help, "gauge", store, value);
         }
         text
     }
@@ -165,13 +165,13 @@ impl Metrics {
             ("syncs_total", "Times that the log was synced.", self.syncs),
             ("checkpoints_total", "Checkpoints that were written.", self.checkpoints),
         ] {
-            sample(&mut text, (name, help, "counter"), store, value);
+            sample(&mut text, name, help, "counter", store, value);
         }
         for (name, help, time) in [
             ("sync_seconds_total", "Time that syncs took.", self.sync_time),
             ("held_back_seconds_total", "Time that writes waited for compaction.", self.held_back),
         ] {
-            sample(&mut text, (name, help, "counter"), store, time.as_secs_f64());
+            sample(&mut text, name, help, "counter", store, time.as_secs_f64());
         }
         text
     }
@@ -180,7 +180,9 @@ impl Metrics {
 /// One metric with one sample.
 fn sample(
     text: &mut String,
-    (name, help, kind): (&str, &str, &str),
+    name: &str,
+    help: &str,
+    kind: &str,
     store: &str,
     value: impl std::fmt::Display,
 ) {

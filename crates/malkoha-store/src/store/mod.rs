@@ -18,10 +18,11 @@ mod removed_tables;
 mod renewal;
 mod repair;
 mod snapshot;
-mod space;
+
 mod swap;
 mod table;
 mod tables;
+mod throttle;
 mod uncommitted;
 mod verify;
 mod write;
@@ -37,7 +38,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::error::{Error, Result};
 use crate::index::{self, Checkpoint, FileEntry, Index};
-use crate::log::{Commit, FileTable, LogFile, Writer};
+use crate::log::{Commit, LogFile, LogFiles, Writer};
 use crate::options::Options;
 use crate::recovery::{Recovered, Recovery};
 use crate::storage::{Lock, Readahead, Storage};
@@ -51,10 +52,10 @@ use metrics::Counters;
 pub use metrics::{Metrics, Stats};
 pub use repair::Repair;
 pub use snapshot::{Entry, Snapshot};
-use space::Space;
 pub use swap::Swap;
 pub use table::{Table, TableSnapshot};
 use tables::Tables;
+use throttle::Throttle;
 use uncommitted::{Quiet, Uncommitted};
 pub use verify::Verification;
 
@@ -73,7 +74,7 @@ struct Inner {
     options: Options,
     hasher: KeyHasher,
     index: Index,
-    files: ArcSwap<FileTable>,
+    files: ArcSwap<LogFiles>,
     tables: ArcSwap<Tables>,
     /// Taken to change the list of tables, before any other lock.
     listing: Mutex<()>,
@@ -85,7 +86,7 @@ struct Inner {
     /// part of one.
     showing: RwLock<()>,
     ahead: Arc<Ahead>,
-    space: Space,
+    throttle: Throttle,
     readahead: Readahead,
     counters: Counters,
     /// Wakes the thread that compacts.
@@ -129,7 +130,7 @@ impl Inner {
             options,
             hasher: KeyHasher::new(recovered.seed),
             index: recovered.index,
-            files: ArcSwap::from_pointee(recovered.table),
+            files: ArcSwap::from_pointee(recovered.files),
             tables: ArcSwap::from_pointee(tables),
             listing: Mutex::default(),
             writer: None,
@@ -137,7 +138,7 @@ impl Inner {
             uncommitted: Uncommitted::default(),
             showing: RwLock::default(),
             ahead: Arc::default(),
-            space: Space::default(),
+            throttle: Throttle::default(),
             readahead: Readahead::default(),
             counters: Counters::default(),
             upkeep: Arc::default(),
@@ -220,8 +221,8 @@ impl Inner {
     }
 
     fn file_entries(&self, excluded: &[u64]) -> Vec<FileEntry> {
-        let table = self.files.load();
-        let kept = table.files().iter().filter(|file| !excluded.contains(&file.id()));
+        let files = self.files.load();
+        let kept = files.all().iter().filter(|file| !excluded.contains(&file.id()));
         let entry = |file: &Arc<LogFile>| FileEntry {
             id: file.id(),
             base: file.base,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::tables::{Tables, order_of};
-use super::{Background, Inner, Maintained, Space, Store};
+use super::{Background, Inner, Maintained, Store, Throttle};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{FileTable, Reserve, Writer, parse_name, random_seed, run_name};
+use crate::log::{LogFiles, Reserve, Writer, parse_name, random_seed, run_name};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -224,7 +224,7 @@ fn empty(options: &Options) -> Result<Recovered> {
     let seed = options.seed.unwrap_or_else(random_seed);
     Ok(Recovered {
         index: Index::new()?,
-        table: FileTable::default(),
+        files: LogFiles::default(),
         tail: None,
         next_id: 1,
         sequence: 1,
@@ -252,27 +252,27 @@ pub(super) fn writable(
         storage.remove(name).map_err(Error::io("remove", &**name))?;
     }
     let file_bytes = Writer::file_bytes(&*storage, options.file_bytes);
-    let position = (next_id, sequence);
-    let mut writer = Writer::new(Arc::clone(&storage), file_bytes, seed, position, reserve);
-    let table = &mut recovered.table;
+    let mut writer =
+        Writer::new(Arc::clone(&storage), file_bytes, seed, next_id, sequence, reserve);
+    let files = &mut recovered.files;
     // Before the last file gets room: an interrupted compaction needs it.
-    writer.want_reserve(table)?;
+    writer.want_reserve(files)?;
     let mut tail = recovered.tail.take();
     if let Some(found) = &mut tail {
-        let room = writer.tail_bytes(table, found.least());
+        let room = writer.tail_bytes(files, found.least());
         *found = Arc::new(found.reopen(&*storage, room)?);
-        table.remove(found.id());
-        table.insert(Arc::clone(found));
+        files.remove(found.id());
+        files.insert(Arc::clone(found));
     }
     // Makes all visible records durable: a crash, or a sync that failed, may have left them.
-    for file in table.files() {
+    for file in files.all() {
         file.make_durable(&*storage)?;
         if tail.as_ref().is_none_or(|tail| tail.id() != file.id()) {
             file.close();
         }
     }
     for &id in &recovered.sorted {
-        let file = table.files().iter().find(|file| file.id() == id);
+        let file = files.all().iter().find(|file| file.id() == id);
         let is_tail = tail.as_ref().is_some_and(|tail| tail.id() == id);
         match file.filter(|file| !is_tail || file.has_sorted(&*storage)) {
             Some(file) => file.set_sorted_saved(),
@@ -285,15 +285,15 @@ pub(super) fn writable(
     if !checkpointed {
         storage.sync_directory().map_err(Error::io("sync", "."))?;
     }
-    let space = Space::default();
-    space.set_live(table.files().iter().map(|file| file.live()).sum());
-    space.note(table, &writer);
+    let throttle = Throttle::default();
+    throttle.set_live(files.all().iter().map(|file| file.live()).sum());
+    throttle.note(files, &writer);
     // The existing checkpoint is sufficient.
     let checkpoint = checkpointed.then_some(writer.position);
     let maintained = Maintained { checkpoint, ..Maintained::default() };
     Ok(Inner {
         writer: Some(Mutex::new(writer)),
-        space,
+        throttle,
         maintenance: Mutex::new(maintained),
         lock,
         ..Inner::new(storage, options.clone(), recovered, tables)

@@ -17,7 +17,7 @@ impl Store {
     pub fn sort(&self, progress: impl FnMut(u64, u64) -> bool) -> Result<()> {
         self.inner.sync()?;
         let tables = self.inner.tables.load();
-        for file in self.inner.files.load().files() {
+        for file in self.inner.files.load().all() {
             file.check_sorted(&*self.inner.storage, &|table| tables.is_ordered(table));
         }
         self.inner.save_order(&self.inner.maintenance(), true, progress)
@@ -40,7 +40,7 @@ impl Inner {
         }
         let (mut done, all) = (0, files.bytes());
         let tail = self.writer()?.tail.as_ref().map(|tail| tail.id());
-        for file in files.files().iter().filter(|file| with_tail || Some(file.id()) != tail) {
+        for file in files.all().iter().filter(|file| with_tail || Some(file.id()) != tail) {
             if !goes_on(done, all) {
                 break;
             }

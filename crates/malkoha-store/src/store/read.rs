@@ -3,7 +3,7 @@
 use super::{Inner, Store, now};
 use crate::error::Result;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, Key, Record};
+use crate::log::{Key, LogFiles, Record};
 
 impl Store {
     /// The value of a key.
@@ -83,20 +83,20 @@ impl Inner {
         with: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>> {
         let hash = key.hash(&self.hasher);
-        // The table is read while the locations cannot change, so it has their files.
-        let Some((candidates, table)) = self.index.find(hash, || self.files.load()) else {
+        // The files are read while the locations cannot change, so they have these.
+        let Some((candidates, files)) = self.index.find(hash, || self.files.load()) else {
             return Ok(None);
         };
         let candidates = candidates.as_slice();
         if let &[location] = candidates
-            && let Some(file) = table.file(location)
+            && let Some(file) = files.at(location)
             && let Some(value) = file.plain_value(location, key)
         {
             let made = with(value);
             file.check_read(location)?;
             return Ok(Some(made));
         }
-        let Some(found) = find_any(candidates, &table, key)? else { return Ok(None) };
+        let Some(found) = find_any(candidates, &files, key)? else { return Ok(None) };
         let made = if reads { with(&found.value()?) } else { with(&[]) };
         found.file.check_read(found.location)?;
         Ok(Some(made))
@@ -107,12 +107,12 @@ impl Inner {
 #[inline(never)]
 fn find_any<'t>(
     candidates: &[u64],
-    table: &'t FileTable,
+    files: &'t LogFiles,
     key: Key<'_>,
 ) -> Result<Option<Located<'t>>> {
     // Loads the lines of all records together, not one after the other.
-    candidates.iter().for_each(|&location| table.prefetch(location));
-    let found = locate_among(candidates.iter().copied(), table, key)?;
+    candidates.iter().for_each(|&location| files.prefetch(location));
+    let found = locate_among(candidates.iter().copied(), files, key)?;
     Ok(found.filter(|found| is_alive(&found.record)))
 }
 

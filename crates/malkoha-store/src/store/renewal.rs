@@ -34,16 +34,16 @@ impl Inner {
     /// The hashes of the keys whose records lie there, with the locations. Skips unreadable
     /// records, which a lookup or a repair reports.
     fn hashes_at(&self, locations: &[u64]) -> Vec<(u64, u64)> {
-        let table = self.files.load_full();
+        let files = self.files.load_full();
         let hash = |&location: &u64| {
-            let file = table.file(location)?;
+            let file = files.at(location)?;
             let hash = file.record(location).ok()?.key().hash(&self.hasher);
             file.check_read(location).ok()?;
             Some((hash, location))
         };
         let mut hashes = Vec::with_capacity(locations.len());
         for some in locations.chunks(STRETCH) {
-            let ask = || some.iter().for_each(|&location| table.will_need(location));
+            let ask = || some.iter().for_each(|&location| files.will_need(location));
             self.readahead.read(some.len(), ask, || hashes.extend(some.iter().filter_map(hash)));
         }
         hashes

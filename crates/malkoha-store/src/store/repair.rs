@@ -82,14 +82,14 @@ impl Inner {
                 names.push(file.clone());
             }
         }
-        let table = self.files.load_full();
-        let is_known = |name: &String| table.files().iter().any(|file| file.name() == *name);
+        let files = self.files.load_full();
+        let is_known = |name: &String| files.all().iter().any(|file| file.name() == *name);
         // First those that cannot be read at all: if the file system cannot rename them, no other
         // file is moved either.
         names.sort_unstable_by_key(|name| (is_known(name), name.clone()));
         self.writer()?.seal()?;
         let mut done = Vec::new();
-        for file in table.files().iter().filter(|file| names.contains(&file.name())) {
+        for file in files.all().iter().filter(|file| names.contains(&file.name())) {
             self.rewrite(file, &done, &Pace::FULL, OnDamage::Skip)?;
             done.push(Arc::clone(file));
         }

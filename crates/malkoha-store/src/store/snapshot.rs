@@ -11,13 +11,13 @@ use super::{Entries, Store, now};
 use crate::error::Result;
 use crate::index::IndexSnapshot;
 use crate::locate::{Located, locate_among};
-use crate::log::{FileTable, Key, Kind, LogFile, Record};
+use crate::log::{Key, Kind, LogFile, LogFiles, Record};
 use crate::storage::Storage;
 
 /// The store as it was when the snapshot was taken, whatever is written, deleted or compacted
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
 pub struct Snapshot {
-    table: Arc<FileTable>,
+    files: Arc<LogFiles>,
     index: IndexSnapshot,
     hasher: KeyHasher,
     pub(super) tables: Arc<Tables>,
@@ -43,10 +43,10 @@ impl Store {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let writer = self.inner.writer.as_ref().map(|writer| writer.lock());
-        let table = self.inner.files.load_full();
+        let files = self.inner.files.load_full();
         let snapshot = Snapshot {
-            ends: table.files().iter().map(|file| file.end()).collect(),
-            table,
+            ends: files.all().iter().map(|file| file.end()).collect(),
+            files,
             index: self.inner.index.snapshot(),
             hasher: self.inner.hasher,
             tables: self.inner.tables.load_full(),
@@ -70,7 +70,7 @@ impl Snapshot {
 
     pub(super) fn find(&self, key: Key<'_>) -> Result<Option<Located<'_>>> {
         let Some(candidates) = self.index.find(key.hash(&self.hasher)) else { return Ok(None) };
-        let found = locate_among(candidates.as_slice().iter().copied(), &self.table, key)?;
+        let found = locate_among(candidates.as_slice().iter().copied(), &self.files, key)?;
         let is_alive = |end: Option<u64>| end.is_none_or(|end| end > self.time);
         Ok(found.filter(|found| is_alive(found.record.expires())))
     }
@@ -147,7 +147,7 @@ impl Snapshot {
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = (&Arc<LogFile>, u64)> {
-        self.table.files().iter().zip(self.ends.iter().copied())
+        self.files.all().iter().zip(self.ends.iter().copied())
     }
 
     /// Whether a record at this location, of this hash, was the current one of its key and had not

@@ -52,7 +52,7 @@ const ORDERED: u8 = 2;
 impl Tables {
     pub(super) fn read(store: &Recovered) -> Result<Self> {
         let hash = LIST.hash(&KeyHasher::new(store.seed));
-        let Some(found) = locate(&store.index, &store.table, hash, LIST)? else {
+        let Some(found) = locate(&store.index, &store.files, hash, LIST)? else {
             return Ok(Self::default());
         };
         let what = "the list of tables is not what was written";
@@ -443,7 +443,7 @@ mod tests {
         let path = directory.path();
         let store = Store::open(path, &options).unwrap();
         store.table("birds").unwrap().put(b"koel", b"gone").unwrap();
-        let file = Arc::clone(&store.inner.files.load().files()[0]);
+        let file = Arc::clone(&store.inner.files.load().all()[0]);
         store.write_one(Content::put(LIST, &[], None), Expected::Anything).unwrap();
         store.close().unwrap();
         let log = path.join(file.name());

@@ -136,10 +136,10 @@ impl Inner {
             let mut writer = self.writer()?;
             self.check_tables(contents)?;
             // Unreadable bytes are found before anything is written.
-            let table = self.files.load();
+            let files = self.files.load();
             let mut refused = None;
             for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
-                let old = locate(&self.index, &table, hash, content.key)?;
+                let old = locate(&self.index, &files, hash, content.key)?;
                 if i == 0 {
                     refused = expected.refuses(old.as_ref())?;
                 }
@@ -168,10 +168,10 @@ impl Inner {
         file: &LogFile,
         mut offset: u64,
     ) -> Result<()> {
-        let table = self.files.load();
+        let files = self.files.load();
         let _whole = (contents.len() > 1).then(|| self.showing.write());
         for (content, &hash) in contents.iter().zip(hashes) {
-            let old = locate(&self.index, &table, hash, content.key);
+            let old = locate(&self.index, &files, hash, content.key);
             let old = old.inspect_err(|error| self.commit.fail(error))?;
             self.publish(content, hash, file, offset, old.as_ref())?;
             offset += content.shape().bytes();
@@ -188,8 +188,8 @@ impl Inner {
     ) -> Result<Swap> {
         self.check_tables(std::slice::from_ref(content))?;
         let hash = content.key.hash(&self.hasher);
-        let table = self.files.load();
-        let old = locate(&self.index, &table, hash, content.key)?;
+        let files = self.files.load();
+        let old = locate(&self.index, &files, hash, content.key)?;
         if let Some(found) = expected.refuses(old.as_ref())? {
             return Ok(Swap::Found(found));
         }
@@ -213,9 +213,9 @@ impl Inner {
         hashes.iter().for_each(|&hash| self.index.prefetch(hash));
         self.check_tables(contents)?;
         // Unreadable bytes are found before anything is written.
-        let table = self.files.load();
+        let files = self.files.load();
         for ((content, &hash), existed) in contents.iter().zip(&hashes).zip(existed) {
-            let old = locate(&self.index, &table, hash, content.key)?;
+            let old = locate(&self.index, &files, hash, content.key)?;
             *existed = old.is_some_and(|old| is_alive(&old.record));
         }
         let (file, offset) = self.append(writer, contents)?;
@@ -235,10 +235,10 @@ impl Inner {
         }
         let appended = writer.append(&self.files.load(), contents)?;
         if appended.created {
-            let mut table = self.files.load().as_ref().clone();
-            table.insert(Arc::clone(&appended.file));
-            self.space.note(&table, writer);
-            self.files.store(Arc::new(table));
+            let mut files = self.files.load().as_ref().clone();
+            files.insert(Arc::clone(&appended.file));
+            self.throttle.note(&files, writer);
+            self.files.store(Arc::new(files));
         }
         let counter =
             if writer.is_copying() { &self.counters.copied } else { &self.counters.written };
@@ -278,7 +278,7 @@ impl Inner {
             file.add_tombstones(bytes);
             0
         };
-        self.space.replace(gone, new);
+        self.throttle.replace(gone, new);
         Ok(())
     }
 }

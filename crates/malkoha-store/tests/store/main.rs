@@ -9,12 +9,12 @@ mod crash;
 mod damage;
 #[cfg(target_os = "linux")]
 mod device;
+mod file_store;
 mod files;
 #[cfg(target_os = "linux")]
 mod full;
 #[cfg(target_os = "linux")]
 mod killed;
-mod library;
 #[cfg(target_os = "linux")]
 mod lost;
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use malkoha_store::{Batch, Chunking, Compression, Digest, Library, Metadata, Options, Store};
+use malkoha_store::{Batch, Chunking, Compression, Digest, FileStore, Metadata, Options, Store};
 
 use crate::support::{Contents, Dir, assert_holds, key, options};
 
@@ -45,12 +45,12 @@ fn write_fixture() {
     batch.put(&key(0), b"in a batch").unwrap().put(&key(1), b"in a batch").unwrap();
     batch.within("birds").delete(b"none").unwrap();
     store.apply(&batch).unwrap();
-    let library = Library::new(&store);
+    let file_store = FileStore::new(&store);
     for (name, digest) in [("sha256", Digest::Sha256), ("blake3", Digest::Blake3)] {
-        library.import(name, &FILE[..], METADATA, Chunking::Fixed(1024), digest).unwrap();
+        file_store.import(name, &FILE[..], METADATA, Chunking::Fixed(1024), digest).unwrap();
     }
-    library.import_directory("directory", METADATA).unwrap();
-    library.import_link("link", b"directory").unwrap();
+    file_store.import_directory("directory", METADATA).unwrap();
+    file_store.import_link("link", b"directory").unwrap();
     store.close().unwrap();
     fs::remove_file(path.join("LOCK")).unwrap();
 }
@@ -66,18 +66,18 @@ fn a_store_of_version_1_is_read() {
         }
         let store = dir.open();
         assert!(store.recovery().checkpoint.is_none());
-        let library = Library::new(&store);
+        let file_store = FileStore::new(&store);
         for name in ["sha256", "blake3"] {
             let mut bytes = Vec::new();
-            library.export(name, &mut bytes).unwrap();
+            file_store.export(name, &mut bytes).unwrap();
             assert_eq!(bytes, FILE);
-            assert_eq!(library.info(name).unwrap().unwrap().metadata, METADATA);
+            assert_eq!(file_store.info(name).unwrap().unwrap().metadata, METADATA);
         }
-        assert_eq!(library.files().unwrap().len(), 4);
+        assert_eq!(file_store.files().unwrap().len(), 4);
         for name in ["sha256", "blake3", "directory", "link"] {
-            assert!(library.remove(name).unwrap());
+            assert!(file_store.remove(name).unwrap());
         }
-        assert_eq!(library.collect().unwrap().chunks, 4);
+        assert_eq!(file_store.collect().unwrap().chunks, 4);
         let birds = store.table("birds").unwrap();
         assert_eq!(birds.get(b"koel").unwrap().as_deref(), Some(&b"Eudynamys"[..]));
         assert!(store.remove_table("birds").unwrap());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use malkoha_store::{Error, FileInfo, FileKind, Library};
+use malkoha_store::{Error, FileInfo, FileKind, FileStore};
 use serde_json::json;
 
 use super::Place;
@@ -56,21 +56,21 @@ struct Sums {
 impl Export {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
-        let library = Library::new(&store);
+        let file_store = FileStore::new(&store);
         match &self.into {
-            Some(directory) => self.restore(library, directory),
-            None => self.print(library),
+            Some(directory) => self.restore(file_store, directory),
+            None => self.print(file_store),
         }
     }
 
-    fn print(&self, library: Library<'_>) -> Result<Outcome> {
+    fn print(&self, file_store: FileStore<'_>) -> Result<Outcome> {
         let [name] = &self.names[..] else {
             bail!("standard output takes one file: name one, or a directory with --into");
         };
-        let found = self.select(library)?.into_values().next();
+        let found = self.select(file_store)?.into_values().next();
         match found.filter(|file| normal(&file.name) == name_of(Path::new(name))) {
             Some(FileInfo { kind: FileKind::File, name, .. }) => {
-                self.place.named(library.export(name, io::stdout().lock()))?;
+                self.place.named(file_store.export(name, io::stdout().lock()))?;
                 Ok(Outcome::Found)
             }
             _ => bail!(
@@ -80,8 +80,8 @@ impl Export {
         }
     }
 
-    fn restore(&self, library: Library<'_>, directory: &Path) -> Result<Outcome> {
-        let files = by_name(self.select(library)?)?;
+    fn restore(&self, file_store: FileStore<'_>, directory: &Path) -> Result<Outcome> {
+        let files = by_name(self.select(file_store)?)?;
         let mut sums = Sums::default();
         if !files.is_empty() {
             // All of them, before anything is written.
@@ -89,7 +89,7 @@ impl Export {
             let files: Vec<_> = files.collect::<Result<_>>()?;
             let target = Target::open(directory)?;
             for (name, file) in &files {
-                self.restore_one(library, &target, name, file, &mut sums)?;
+                self.restore_one(file_store, &target, name, file, &mut sums)?;
             }
             // The content of a directory comes after it, and so is finished before it.
             for (name, file) in files.iter().rev() {
@@ -109,7 +109,7 @@ impl Export {
 
     fn restore_one(
         &self,
-        library: Library<'_>,
+        file_store: FileStore<'_>,
         target: &Target,
         name: &Path,
         file: &FileInfo,
@@ -121,7 +121,7 @@ impl Export {
                 sums.bytes += file.bytes;
                 target.file(name, file.metadata, |output| {
                     let output = BufWriter::new(output);
-                    self.place.named(library.export(&file.name, output)).map(|_| ())
+                    self.place.named(file_store.export(&file.name, output)).map(|_| ())
                 })
             }
             FileKind::Directory => {
@@ -136,8 +136,8 @@ impl Export {
     }
 
     /// The requested files; all of them must exist.
-    fn select(&self, library: Library<'_>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
-        let Selection { files, missing } = select(&self.place, library, &self.names)?;
+    fn select(&self, file_store: FileStore<'_>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
+        let Selection { files, missing } = select(&self.place, file_store, &self.names)?;
         match missing.first() {
             Some(name) => self.place.named(Err(Error::NoFile(name.display().to_string()))),
             None => Ok(files),

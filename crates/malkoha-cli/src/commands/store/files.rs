@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
-use malkoha_store::{FileInfo, FileKind, Library};
+use malkoha_store::{FileInfo, FileKind, FileStore};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -74,7 +74,7 @@ pub(super) struct Gc {
 impl Ls {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.reading()?;
-        let files = select(&self.place, Library::new(&store), &self.names)?.files;
+        let files = select(&self.place, FileStore::new(&store), &self.names)?.files;
         let mut lines = LineWriter::stdout(if self.null { 0 } else { b'\n' }, false)?;
         for file in files.values() {
             let line = match (self.json, self.null) {
@@ -131,10 +131,10 @@ impl Rm {
             ensure!(!is_all, "'{}' would be all files: name those to forget", name.display());
         }
         let store = self.place.writing(false)?;
-        let library = Library::new(&store);
-        let files = select(&self.place, library, &self.names)?.files;
+        let file_store = FileStore::new(&store);
+        let files = select(&self.place, file_store, &self.names)?.files;
         for name in files.keys() {
-            self.place.named(library.remove(name))?;
+            self.place.named(file_store.remove(name))?;
         }
         self.place.named(store.close())?;
         if self.json {
@@ -147,7 +147,7 @@ impl Rm {
 impl Gc {
     pub(super) fn run(&self) -> Result<Outcome> {
         let store = self.place.writing(false)?;
-        let collected = self.place.named(Library::new(&store).collect())?;
+        let collected = self.place.named(FileStore::new(&store).collect())?;
         self.place.named(store.compact())?;
         self.place.named(store.close())?;
         if self.json {

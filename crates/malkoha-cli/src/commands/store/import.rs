@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
-use malkoha_store::{Chunking, Digest, FileKind, Library};
+use malkoha_store::{Chunking, Digest, FileKind, FileStore};
 use serde_json::json;
 
 use super::names::is_cut;
@@ -81,14 +81,14 @@ impl Import {
             tell_summary("malkoha: names in the store are without a leading '/' and without '..'");
         }
         let store = self.place.packing(self.packing, true)?;
-        let sums = self.store(Library::new(&store), &mut tree)?;
+        let sums = self.store(FileStore::new(&store), &mut tree)?;
         self.place.named(store.close())?;
         self.summarise(&sums, &tree)?;
         ensure!(tree.failed == 0, "{} could not be stored; the rest is", tree.failed);
         Ok(Outcome::found_if(sums.files + sums.directories + sums.links > 0))
     }
 
-    fn store(&self, library: Library<'_>, tree: &mut Tree) -> Result<Sums> {
+    fn store(&self, file_store: FileStore<'_>, tree: &mut Tree) -> Result<Sums> {
         let chunking = self.fixed.map_or_else(Chunking::default, Chunking::Fixed);
         let digest = if self.sha256 { Digest::Sha256 } else { Digest::Blake3 };
         let total = tree.found.iter().map(|found| found.bytes).sum();
@@ -97,11 +97,11 @@ impl Import {
         for Found { path, name, kind, metadata, .. } in &tree.found {
             match kind {
                 FileKind::Link(target) => {
-                    self.place.named(library.import_link(name, target))?;
+                    self.place.named(file_store.import_link(name, target))?;
                     sums.links += 1;
                 }
                 FileKind::Directory => {
-                    self.place.named(library.import_directory(name, *metadata))?;
+                    self.place.named(file_store.import_directory(name, *metadata))?;
                     sums.directories += 1;
                 }
                 FileKind::File => {
@@ -114,7 +114,7 @@ impl Import {
                         }
                     };
                     let input = Counted { file, progress: &progress };
-                    let import = library.import(name, input, *metadata, chunking, digest);
+                    let import = file_store.import(name, input, *metadata, chunking, digest);
                     let import = self.place.named(import)?;
                     sums.files += 1;
                     sums.bytes += import.bytes;

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 #[cfg(any(not(unix), test))]
 use anyhow::Context;
 use anyhow::{Result, ensure};
-use malkoha_store::{FileInfo, FileKind, Library};
+use malkoha_store::{FileInfo, FileKind, FileStore};
 
 use super::Place;
 
@@ -111,12 +111,16 @@ pub(super) struct Selection {
 
 /// The files that `names` mean, in any spelling: for a directory, itself and everything below it;
 /// without names, all files.
-pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) -> Result<Selection> {
+pub(super) fn select(
+    place: &Place,
+    file_store: FileStore<'_>,
+    names: &[OsString],
+) -> Result<Selection> {
     let mut selection = Selection::default();
     let mut directories = Vec::new();
     for name in names {
         ensure!(!name.is_empty(), "a name is empty: names are as 'ls' prints them");
-        match exact(place, library, name)? {
+        match exact(place, file_store, name)? {
             Some(file) if file.kind != FileKind::Directory => {
                 selection.files.insert(file.name.clone(), file);
             }
@@ -126,7 +130,7 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
     if directories.is_empty() && !names.is_empty() {
         return Ok(selection);
     }
-    for file in place.named(library.files())? {
+    for file in place.named(file_store.files())? {
         let name = normal(&file.name);
         let mut is_meant = names.is_empty();
         for (directory, _, found) in &mut directories {
@@ -144,13 +148,13 @@ pub(super) fn select(place: &Place, library: Library<'_>, names: &[OsString]) ->
 }
 
 /// The file with exactly this name, or with the name that this is a spelling of.
-fn exact(place: &Place, library: Library<'_>, name: &OsStr) -> Result<Option<FileInfo>> {
-    let found = place.named(library.info(name.as_encoded_bytes()))?;
+fn exact(place: &Place, file_store: FileStore<'_>, name: &OsStr) -> Result<Option<FileInfo>> {
+    let found = place.named(file_store.info(name.as_encoded_bytes()))?;
     if found.is_some() {
         return Ok(found);
     }
     let name = name_of(Path::new(name));
-    if name.is_empty() { Ok(None) } else { place.named(library.info(name)) }
+    if name.is_empty() { Ok(None) } else { place.named(file_store.info(name)) }
 }
 
 fn is_at_or_below(name: &[u8], directory: &[u8]) -> bool {

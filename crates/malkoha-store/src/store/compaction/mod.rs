@@ -2,8 +2,8 @@
 //! is removed.
 //!
 //! ```text
-//! select --file--> run (plan: which records) --copied--> remove
-//! full: on a device without room, until a write has found some
+//! select --file--> run (decide: which records) --copied--> remove
+//! full_device: until a write has found room
 //! ```
 //!
 //! The order makes it safe to stop at any step. A copy lies behind all records of its key, so a
@@ -14,8 +14,8 @@
 //! before its own: such a file may still have the key. The tombstone keeps its age, so that it
 //! disappears eventually.
 
-mod full;
-mod plan;
+mod decide;
+mod full_device;
 mod remove;
 mod run;
 mod select;
@@ -51,7 +51,7 @@ impl Store {
         let mut maintained = self.inner.maintenance();
         // Also the last file, if space can be reclaimed from it: tombstones, if all files before it
         // are removed.
-        let others = self.inner.files.load().files().len().saturating_sub(1);
+        let others = self.inner.files.load().all().len().saturating_sub(1);
         let all = self.inner.files_worth(WORTHWHILE)?.len() == others;
         let mut writer = self.inner.writer()?;
         let gives = |tail: &Arc<LogFile>| {
@@ -76,7 +76,7 @@ impl Store {
         // Also the room that is reserved for later writes: they get a file of their own.
         let writer = self.inner.writer()?;
         let trimmed = writer.tail.as_ref().map_or(Ok(()), |tail| tail.trim());
-        self.inner.space.note(&self.inner.files.load(), &writer);
+        self.inner.throttle.note(&self.inner.files.load(), &writer);
         trimmed.and(deleted).and(if writer.is_short() { refused } else { Ok(()) })
     }
 }

@@ -22,7 +22,7 @@ impl Inner {
     /// files are removed at the end, in case there are many.
     pub(super) fn together(&self) -> u64 {
         let index = self.index.size_in_bytes();
-        let part = (self.space.live() / 8).max(index).max(TOGETHER_LEAST);
+        let part = (self.throttle.live() / 8).max(index).max(TOGETHER_LEAST);
         TOGETHER.max(8 * index).min(part)
     }
 
@@ -113,11 +113,11 @@ impl Inner {
         }
         let mut writer = self.writer()?;
         writer.forget(ids);
-        let mut table = self.files.load().as_ref().clone();
-        ids.iter().for_each(|&id| table.remove(id));
-        self.space.note(&table, &writer);
-        let before = self.files.swap(Arc::new(table));
-        let gone = before.files().iter().filter(|file| ids.contains(&file.id()));
+        let mut files = self.files.load().as_ref().clone();
+        ids.iter().for_each(|&id| files.remove(id));
+        self.throttle.note(&files, &writer);
+        let before = self.files.swap(Arc::new(files));
+        let gone = before.all().iter().filter(|file| ids.contains(&file.id()));
         self.counters.removed.add(ids.len(), gone.map(|file| file.least()).sum());
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::plan::Fate;
+use super::decide::Decision;
 use crate::error::{Error, Result};
 use crate::locate::Located;
 use crate::log::{
@@ -155,9 +155,9 @@ impl Inner {
 
     /// The first sequence number of the oldest file that is neither this one nor one of `before`.
     pub(super) fn oldest_other(&self, file: &LogFile, before: &[Arc<LogFile>]) -> Option<u64> {
-        let table = self.files.load();
+        let files = self.files.load();
         let is_before = |id: u64| before.iter().any(|file| file.id() == id);
-        let others = table.files().iter().filter(|it| it.id() != file.id() && !is_before(it.id()));
+        let others = files.all().iter().filter(|it| it.id() != file.id() && !is_before(it.id()));
         others.map(|it| it.header.first_sequence).min()
     }
 
@@ -173,9 +173,9 @@ impl Inner {
         let hash = key.hash(&self.hasher);
         // A page that is lost after the checksum was compared shows another key.
         old.file.check_read(old.location)?;
-        match self.fate(&old.record, (hash, old.location), sequence, oldest) {
-            Fate::Gone => Ok(()),
-            Fate::Put => {
+        match self.decide(&old.record, hash, old.location, sequence, oldest) {
+            Decision::Drop => Ok(()),
+            Decision::Keep => {
                 // A copy in memory that is known to be whole: otherwise the zeros of a page that is
                 // lost meanwhile would get a valid checksum.
                 let copy = (key.name.to_vec(), old.record.stored().to_vec());
@@ -187,7 +187,7 @@ impl Inner {
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
                 self.publish(&content, hash, &new, offset, Some(&old))
             }
-            Fate::Tombstone(origin) => {
+            Decision::Tombstone(origin) => {
                 let is_put = old.record.head.kind == Kind::Put;
                 if !is_put && (old.file.is_copied(origin) || self.lives(hash, key)?) {
                     return Ok(());
@@ -196,9 +196,9 @@ impl Inner {
                 let (new, offset) = self.append(writer, std::slice::from_ref(&content))?;
                 self.publish(&content, hash, &new, offset, is_put.then_some(&old))
             }
-            Fate::Ended => {
+            Decision::DropKey => {
                 self.index.part_mut_of(hash).remove(hash, old.location);
-                self.space.replace(old.remove_present(), 0);
+                self.throttle.replace(old.remove_present(), 0);
                 Ok(())
             }
         }

@@ -51,12 +51,12 @@ impl Inner {
     pub(super) fn end_expired(&self) -> Result<Option<u64>> {
         let writer = self.writer()?;
         let now = now();
-        self.space.replace(sum(self.files.load().files(), |file| file.end_expired(now)), 0);
+        self.throttle.replace(sum(self.files.load().all(), |file| file.end_expired(now)), 0);
         Ok(writer.tail.as_ref().map(|tail| tail.id()))
     }
 
     fn has_many_tombstones(&self, files: &[Arc<LogFile>]) -> bool {
-        sum(files, LogFile::tombstones) > self.space.live() / MANY_TOMBSTONES
+        sum(files, LogFile::tombstones) > self.throttle.live() / MANY_TOMBSTONES
     }
 
     /// The file that the background thread rewrites next, if one is worth it.
@@ -65,21 +65,21 @@ impl Inner {
         done: &[Arc<LogFile>],
     ) -> Result<Option<Arc<LogFile>>> {
         let tail = self.end_expired()?;
-        let table = self.files.load();
+        let files = self.files.load();
         let is_done = |file: &Arc<LogFile>| done.iter().any(|it| it.id() == file.id());
         let is_candidate = |file: &&Arc<LogFile>| {
             Some(file.id()) != tail && !is_done(file) && !file.is_unreadable()
         };
-        let mut files = table.files().iter().filter(is_candidate).peekable();
-        let Some(&oldest) = files.peek() else { return Ok(None) };
+        let mut candidates = files.all().iter().filter(is_candidate).peekable();
+        let Some(&oldest) = candidates.peek() else { return Ok(None) };
         let share = |file: &Arc<LogFile>| {
             reclaimable(file, file.id() == oldest.id()) as f64 / file.end() as f64
         };
-        let best = files.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(oldest);
+        let best = candidates.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(oldest);
         let is_pressing = self.pressure(self.given(done)) > 0.0;
         let file = if share(best) >= self.options.compact_share {
             Some(best)
-        } else if is_pressing && self.has_many_tombstones(table.files()) {
+        } else if is_pressing && self.has_many_tombstones(files.all()) {
             Some(oldest)
         } else {
             Some(best).filter(|best| is_pressing && share(best) >= PRESSING)
@@ -90,10 +90,10 @@ impl Inner {
     /// All files of which this share is dead, the oldest first.
     pub(super) fn files_worth(&self, share: f64) -> Result<Vec<Arc<LogFile>>> {
         let tail = self.end_expired()?;
-        let table = self.files.load();
+        let files = self.files.load();
         let mut found = Vec::new();
-        for file in table.files().iter().filter(|file| Some(file.id()) != tail) {
-            let is_oldest = table.files()[found.len()].id() == file.id();
+        for file in files.all().iter().filter(|file| Some(file.id()) != tail) {
+            let is_oldest = files.all()[found.len()].id() == file.id();
             let gives = is_worthwhile(reclaimable(file, is_oldest), file.end(), share);
             if (gives || file.end() <= EMPTY) && !file.is_unreadable() {
                 found.push(Arc::clone(file));
@@ -112,10 +112,10 @@ impl Inner {
     /// back enough. It ends as soon as the write has room, and the next write continues it. A whole
     /// pass gives back all dead bytes and all tombstones.
     pub(super) fn file_for_room(&self, share: f64, tried: &Tried) -> Option<Arc<LogFile>> {
-        let table = self.files.load();
-        let oldest = table.files().first()?;
+        let files = self.files.load();
+        let oldest = files.all().first()?;
         let gives = |file: &LogFile| file.gives(file.id() == oldest.id());
-        let others = table.files().iter().filter(|file| !tried.is_hopeless(file));
+        let others = files.all().iter().filter(|file| !tried.is_hopeless(file));
         let best = others.max_by_key(|file| gives(file))?;
         // The copy takes the rest of a page in addition.
         let is_enough = gives(best) >= LEAST_DEAD.min(best.end() / 4)
@@ -124,10 +124,10 @@ impl Inner {
         let pass = || {
             let goes_on =
                 !tried.is_hopeless(oldest) && oldest.header.first_sequence < tried.pass_ends;
-            let dead = sum(table.files(), |file| reclaimable(file, true));
-            (goes_on && is_worthwhile(dead, table.bytes(), share)).then_some(oldest)
+            let dead = sum(files.all(), |file| reclaimable(file, true));
+            (goes_on && is_worthwhile(dead, files.bytes(), share)).then_some(oldest)
         };
-        let is_best = is_mostly_dead || !self.has_many_tombstones(table.files());
+        let is_best = is_mostly_dead || !self.has_many_tombstones(files.all());
         let file = if is_enough && is_best { Some(best) } else { pass() };
         file.or(is_enough.then_some(best)).map(Arc::clone)
     }

@@ -14,39 +14,39 @@ const SLOT_BITS: u32 = 20;
 const SLOTS: u64 = 1 << 20;
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
 
-/// The files of a store at one time. A reader keeps the table that it began with, and the files in
-/// it. So nobody waits for a reader, and no file disappears while it is read.
+/// The log files of a store at one time. A reader keeps those that it began with. So nobody waits
+/// for a reader, and no file disappears while it is read.
 #[derive(Clone, Default)]
-pub(crate) struct FileTable {
+pub(crate) struct LogFiles {
     slots: Vec<Option<Arc<LogFile>>>,
     /// By number.
     files: Vec<Arc<LogFile>>,
 }
 
-impl FileTable {
+impl LogFiles {
     /// The file of a location that the index has.
     #[inline(always)]
-    pub(crate) fn file(&self, location: u64) -> Option<&Arc<LogFile>> {
+    pub(crate) fn at(&self, location: u64) -> Option<&Arc<LogFile>> {
         self.slots.get(to_usize(location >> SLOT_BITS))?.as_ref()
     }
 
     /// Prefetches the first lines of a record.
     #[inline(always)]
     pub(crate) fn prefetch(&self, location: u64) {
-        if let Some(file) = self.file(location) {
+        if let Some(file) = self.at(location) {
             file.prefetch(location, LINES);
         }
     }
 
     /// Has the system read the beginning of a record, if it is not in memory.
     pub(crate) fn will_need(&self, location: u64) {
-        if let Some(file) = self.file(location) {
+        if let Some(file) = self.at(location) {
             file.will_need(file.offset(location), LINES as u64 * 64);
         }
     }
 
     /// All files, in the order in which they were written.
-    pub(crate) fn files(&self) -> &[Arc<LogFile>] {
+    pub(crate) fn all(&self) -> &[Arc<LogFile>] {
         &self.files
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use malkoha_store::{Chunking, Digest, Error, FileKind, Import, Library, Metadata, Store};
+use malkoha_store::{Chunking, Digest, Error, FileKind, FileStore, Import, Metadata, Store};
 
 use crate::support::{Dir, options};
 
@@ -10,14 +10,14 @@ const CONTENT: [u8; 3000] = [7; 3000];
 /// Bytes of a record before its content.
 const HEAD: usize = 24;
 
-fn import(library: Library<'_>, name: &str, metadata: Metadata) -> Import {
+fn import(file_store: FileStore<'_>, name: &str, metadata: Metadata) -> Import {
     let chunking = Chunking::Fixed(1024);
-    library.import(name, &CONTENT[..], metadata, chunking, Digest::Sha256).unwrap()
+    file_store.import(name, &CONTENT[..], metadata, chunking, Digest::Sha256).unwrap()
 }
 
-fn exported(library: Library<'_>, name: &str) -> Vec<u8> {
+fn exported(file_store: FileStore<'_>, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    library.export(name, &mut bytes).unwrap();
+    file_store.export(name, &mut bytes).unwrap();
     bytes
 }
 
@@ -25,29 +25,29 @@ fn exported(library: Library<'_>, name: &str) -> Vec<u8> {
 fn files_directories_and_links_are_kept() {
     let dir = Dir::new();
     let store = dir.open();
-    let library = Library::new(&store);
+    let file_store = FileStore::new(&store);
     let metadata =
         Metadata { mode: Some(0o4755), modified: Some(UNIX_EPOCH - Duration::new(86_400, 1)) };
-    import(library, "d/file", metadata);
-    library.import_directory("d", metadata).unwrap();
-    library.import_link(b"\xff", b"../\xfe").unwrap();
-    let files = library.files().unwrap();
+    import(file_store, "d/file", metadata);
+    file_store.import_directory("d", metadata).unwrap();
+    file_store.import_link(b"\xff", b"../\xfe").unwrap();
+    let files = file_store.files().unwrap();
     let names: Vec<_> = files.iter().map(|file| &*file.name).collect();
     assert_eq!(names, [&b"d"[..], b"d/file", b"\xff"]);
     assert_eq!(files[0].kind, FileKind::Directory);
     assert_eq!((&files[1].kind, files[1].bytes, files[1].chunks), (&FileKind::File, 3000, 3));
     assert_eq!(files[2].kind, FileKind::Link(b"../\xfe".to_vec()));
     assert_eq!((files[0].metadata, files[1].metadata), (metadata, metadata));
-    assert_eq!(library.info("d/file").unwrap().as_ref(), Some(&files[1]));
-    assert_eq!(library.info("d/").unwrap(), None);
-    let error = library.export("d", Vec::new()).unwrap_err();
+    assert_eq!(file_store.info("d/file").unwrap().as_ref(), Some(&files[1]));
+    assert_eq!(file_store.info("d/").unwrap(), None);
+    let error = file_store.export("d", Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "'d' cannot be restored: it is no file, so it has no bytes");
-    assert!(matches!(library.import_link("l", b""), Err(Error::Option(_))));
-    assert!(matches!(library.import_link("l", b"a\0b"), Err(Error::Option(_))));
+    assert!(matches!(file_store.import_link("l", b""), Err(Error::Option(_))));
+    assert!(matches!(file_store.import_link("l", b"a\0b"), Err(Error::Option(_))));
     // What has a name is replaced by what gets it.
-    library.import_directory("d/file", Metadata::default()).unwrap();
-    assert_eq!(library.info("d/file").unwrap().unwrap().kind, FileKind::Directory);
-    assert_eq!(library.collect().unwrap().chunks, 2);
+    file_store.import_directory("d/file", Metadata::default()).unwrap();
+    assert_eq!(file_store.info("d/file").unwrap().unwrap().kind, FileKind::Directory);
+    assert_eq!(file_store.collect().unwrap().chunks, 2);
 }
 
 /// What an older release cannot read it leaves alone, chunks too.
@@ -55,16 +55,16 @@ fn files_directories_and_links_are_kept() {
 fn records_of_other_versions_are_refused() {
     let dir = Dir::new();
     let store = dir.open();
-    let library = Library::new(&store);
-    import(library, "file", Metadata::default());
+    let file_store = FileStore::new(&store);
+    import(file_store, "file", Metadata::default());
     let mut record = store.get(b"ffile").unwrap().unwrap();
     record[4] = 2;
     store.put(b"ffile", &record).unwrap();
     for error in [
-        library.files().unwrap_err(),
-        library.collect().unwrap_err(),
-        library.export("file", Vec::new()).unwrap_err(),
-        library.remove("file").unwrap_err(),
+        file_store.files().unwrap_err(),
+        file_store.collect().unwrap_err(),
+        file_store.export("file", Vec::new()).unwrap_err(),
+        file_store.remove("file").unwrap_err(),
     ] {
         assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
     }
@@ -72,10 +72,10 @@ fn records_of_other_versions_are_refused() {
     record[4] = 1;
     for length in [6, 8, HEAD, HEAD + 8, record.len() - 1] {
         store.put(b"ffile", &record[..length]).unwrap();
-        assert!(matches!(library.collect(), Err(Error::Broken { .. })), "{length}");
+        assert!(matches!(file_store.collect(), Err(Error::Broken { .. })), "{length}");
     }
     store.put(b"ffile", &record).unwrap();
-    assert_eq!(exported(library, "file"), CONTENT);
+    assert_eq!(exported(file_store, "file"), CONTENT);
 }
 
 /// Another user's keys are not taken for those of files and chunks.
@@ -83,18 +83,20 @@ fn records_of_other_versions_are_refused() {
 fn other_keys_are_left_alone() {
     let dir = Dir::new();
     let store = Store::open(dir.path(), &options()).unwrap();
-    let library = Library::new(&store);
+    let file_store = FileStore::new(&store);
     for key in ["cuckoo", "cat", "f", "fbad", "dog", "c\u{1}01234567890123456789"] {
         store.put(key.as_bytes(), b"value").unwrap();
     }
-    import(library, "file", Metadata::default());
-    assert_eq!(library.collect().unwrap().chunks, 0);
-    assert!(!library.remove("bad").unwrap());
+    import(file_store, "file", Metadata::default());
+    assert_eq!(file_store.collect().unwrap().chunks, 0);
+    assert!(!file_store.remove("bad").unwrap());
     let (metadata, chunking) = (Metadata::default(), Chunking::default());
     for refused in [
-        library.import("bad", &b"never stored"[..], metadata, chunking, Digest::Sha256).map(drop),
-        library.import_directory("bad", metadata),
-        library.import_link("bad", b"target"),
+        file_store
+            .import("bad", &b"never stored"[..], metadata, chunking, Digest::Sha256)
+            .map(drop),
+        file_store.import_directory("bad", metadata),
+        file_store.import_link("bad", b"target"),
     ] {
         assert_eq!(
             refused.unwrap_err().to_string(),
@@ -103,9 +105,9 @@ fn other_keys_are_left_alone() {
         );
     }
     assert_eq!(store.get(b"fbad").unwrap().unwrap(), b"value");
-    assert!(matches!(library.export("bad", Vec::new()), Err(Error::NoFile(_))));
-    assert!(library.remove("file").unwrap());
-    assert_eq!(library.collect().unwrap().chunks, 2);
+    assert!(matches!(file_store.export("bad", Vec::new()), Err(Error::NoFile(_))));
+    assert!(file_store.remove("file").unwrap());
+    assert_eq!(file_store.collect().unwrap().chunks, 2);
     assert_eq!(store.len(), 6);
 }
 
@@ -113,15 +115,15 @@ fn other_keys_are_left_alone() {
 fn every_digest_gives_back_what_was_stored_and_stores_a_chunk_once() {
     let dir = Dir::new();
     let store = dir.open();
-    let library = Library::new(&store);
+    let file_store = FileStore::new(&store);
     for digest in [Digest::Sha256, Digest::Blake3] {
         let name = format!("{digest:?}");
         let fixed = Chunking::Fixed(1024);
         let found =
-            library.import(&name, &CONTENT[..], Metadata::default(), fixed, digest).unwrap();
+            file_store.import(&name, &CONTENT[..], Metadata::default(), fixed, digest).unwrap();
         // Two whole chunks are the same one.
         assert_eq!((found.chunks, found.new_bytes), (3, 1024 + 952));
-        assert_eq!(exported(library, &name), CONTENT);
+        assert_eq!(exported(file_store, &name), CONTENT);
     }
     assert_eq!(Digest::default(), Digest::Blake3);
 }

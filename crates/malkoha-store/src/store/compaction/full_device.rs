@@ -107,10 +107,10 @@ impl Inner {
         }
         // As before the copy began.
         self.end_expired()?;
-        let (writer, table) = (self.writer()?, self.files.load());
+        let (writer, files) = (self.writer()?, self.files.load());
         let Some(tail) = &writer.tail else { return Ok(()) };
         let origins = tail.origins();
-        for file in table.files().iter().filter(|file| file.id() != tail.id()) {
+        for file in files.all().iter().filter(|file| file.id() != tail.id()) {
             // The header and the seal count as live. No other file is read.
             if writer.fits(file.live().saturating_sub(2 * HEADER_BYTES as u64)) {
                 file.note_copy(&origins, self.rest_of_copy(file, &origins));
@@ -122,11 +122,11 @@ impl Inner {
     /// If the room for a copy is used up: of the files whose copy may have been interrupted, and
     /// whose rest fits into the last file, the one that gives back most.
     fn interrupted(&self, tried: &Tried) -> Result<Option<Arc<LogFile>>> {
-        let (writer, table) = (self.writer()?, self.files.load());
+        let (writer, files) = (self.writer()?, self.files.load());
         if !writer.is_short() {
             return Ok(None);
         }
-        let files = table.files().iter().filter(|file| !tried.is_hopeless(file));
+        let files = files.all().iter().filter(|file| !tried.is_hopeless(file));
         let rests = files.filter_map(|file| Some((file.rest()?, file)));
         let fit = rests.filter(|(rest, _)| writer.fits(*rest));
         let most = fit.max_by_key(|(rest, file)| file.end().saturating_sub(*rest));

@@ -35,7 +35,7 @@ pub struct Import {
     pub new_bytes: u64,
 }
 
-/// The chunks that [`Library::collect`] removed.
+/// The chunks that [`FileStore::collect`] removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collected {
@@ -49,22 +49,22 @@ pub struct Collected {
 /// for trees.
 ///
 /// ```
-/// use malkoha_store::{Chunking, Digest, Library, Metadata, Options, Store};
+/// use malkoha_store::{Chunking, Digest, FileStore, Metadata, Options, Store};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// let store = Store::open(directory.path(), &Options::new())?;
-/// let library = Library::new(&store);
+/// let file_store = FileStore::new(&store);
 /// let text = b"a cuckoo in a clock";
 /// let metadata = Metadata { mode: Some(0o644), ..Metadata::default() };
-/// library.import("clock.txt", &text[..], metadata, Chunking::default(), Digest::default())?;
+/// file_store.import("clock.txt", &text[..], metadata, Chunking::default(), Digest::default())?;
 /// let mut restored = Vec::new();
-/// library.export("clock.txt", &mut restored)?;
+/// file_store.export("clock.txt", &mut restored)?;
 /// assert_eq!(restored, text);
-/// assert_eq!(library.files()?[0].metadata, metadata);
+/// assert_eq!(file_store.files()?[0].metadata, metadata);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Library<'s> {
+pub struct FileStore<'s> {
     store: &'s Store,
 }
 
@@ -95,7 +95,7 @@ fn is_chunk(key: &[u8], value: &[u8]) -> bool {
     digest.is_some_and(|digest| digest.of(value) == hash)
 }
 
-impl<'s> Library<'s> {
+impl<'s> FileStore<'s> {
     /// The files of a store.
     #[must_use]
     pub const fn new(store: &'s Store) -> Self {

@@ -1,9 +1,9 @@
-//! The description of a file in a library.
+//! The description of a file in a store.
 
 use super::Metadata;
 use super::manifest::{Content, Manifest};
 
-/// The kinds of files in a library.
+/// The kinds of files in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A file with content.
@@ -14,7 +14,7 @@ pub enum FileKind {
     Link(Vec<u8>),
 }
 
-/// A file in a library; a directory or a link too.
+/// A file in a store; a directory or a link too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileInfo {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::Inner;
-use crate::log::{FileTable, Writer};
+use crate::log::{LogFiles, Writer};
 
 /// The excess that every log may have: some files of the least size.
 const SLACK: f64 = 4.0 * 1024.0 * 1024.0;
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Bytes of a log, and the writers that wait for them.
 #[derive(Default)]
-pub(super) struct Space {
+pub(super) struct Throttle {
     /// Bytes of live records.
     live: AtomicU64,
     /// Bytes on the device of log files and of the room for the copy of one.
@@ -52,7 +52,7 @@ pub(super) struct Space {
     changed: Condvar,
 }
 
-impl Space {
+impl Throttle {
     pub(super) fn set_live(&self, bytes: u64) {
         self.live.store(bytes, Ordering::Relaxed);
     }
@@ -73,13 +73,13 @@ impl Space {
     }
 
     /// Files were added, removed or got room: waiting writers check again.
-    pub(super) fn note(&self, table: &FileTable, writer: &Writer) {
+    pub(super) fn note(&self, files: &LogFiles, writer: &Writer) {
         let tail = writer.tail.as_ref().map(|tail| tail.id());
-        let taken = table
-            .files()
+        let taken = files
+            .all()
             .iter()
             .map(|file| if Some(file.id()) == tail { file.capacity() } else { file.least() });
-        self.taken.store(taken.sum::<u64>() + writer.usual_reserve(table), Ordering::Relaxed);
+        self.taken.store(taken.sum::<u64>() + writer.usual_reserve(files), Ordering::Relaxed);
         self.look_again();
     }
 
@@ -122,7 +122,7 @@ impl Inner {
     /// How near the log is to its limit, from 0 to 1, without `given` bytes that are about to be
     /// freed.
     pub(super) fn pressure(&self, given: u64) -> f64 {
-        self.space.pressure(self.options.log_ratio, given)
+        self.throttle.pressure(self.options.log_ratio, given)
     }
 
     /// Waits until `bytes` bytes may be written.
@@ -135,20 +135,20 @@ impl Inner {
 
     /// Whether room can be made for writes.
     fn can_make_space(&self) -> bool {
-        let space = &self.space;
-        let is_kept = space.keeping.load(Ordering::Relaxed);
+        let throttle = &self.throttle;
+        let is_kept = throttle.keeping.load(Ordering::Relaxed);
         // A store that has stopped writing does not compact either: the write will say so.
-        !is_kept && !space.is_vain() && self.commit.check().is_ok()
+        !is_kept && !throttle.is_vain() && self.commit.check().is_ok()
     }
 
     #[cold]
     fn slow_down(&self, bytes: u64) {
-        let space = &self.space;
+        let throttle = &self.throttle;
         let sleep = |sleep: &mut dyn FnMut()| {
             let start = Instant::now();
             sleep();
             let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            space.held_back.fetch_add(nanos, Ordering::Relaxed);
+            throttle.held_back.fetch_add(nanos, Ordering::Relaxed);
         };
         while self.can_make_space() {
             let pressure = self.pressure(0);
@@ -157,16 +157,16 @@ impl Inner {
                 let owed = bytes as f64 / HALF_WAY * pressure / (1.0 - pressure);
                 let owed = Duration::from_secs_f64(owed).as_nanos();
                 let owed = u64::try_from(owed).unwrap_or(u64::MAX);
-                let debt = space.debt.fetch_add(owed, Ordering::Relaxed).saturating_add(owed);
+                let debt = throttle.debt.fetch_add(owed, Ordering::Relaxed).saturating_add(owed);
                 if debt >= NAPS.0 {
-                    space.debt.store(0, Ordering::Relaxed);
+                    throttle.debt.store(0, Ordering::Relaxed);
                     sleep(&mut || thread::sleep(Duration::from_nanos(debt.min(NAPS.1))));
                 }
                 return;
             }
             sleep(&mut || {
-                let mut asleep = space.asleep.lock();
-                space.changed.wait_for(&mut asleep, LOOK);
+                let mut asleep = throttle.asleep.lock();
+                throttle.changed.wait_for(&mut asleep, LOOK);
             });
         }
     }
@@ -174,14 +174,14 @@ impl Inner {
     /// Notes that this thread, which has the right to remove files, keeps all of them until the
     /// result is dropped, so that writes do not wait. Drop it before giving the right back.
     pub(super) fn keep_files(&self) -> Keeping<'_> {
-        self.space.keeping.store(true, Ordering::Relaxed);
-        self.space.changed.notify_all();
-        Keeping(&self.space)
+        self.throttle.keeping.store(true, Ordering::Relaxed);
+        self.throttle.changed.notify_all();
+        Keeping(&self.throttle)
     }
 }
 
 /// A thread keeps all files until this is dropped.
-pub(super) struct Keeping<'a>(&'a Space);
+pub(super) struct Keeping<'a>(&'a Throttle);
 
 impl Drop for Keeping<'_> {
     fn drop(&mut self) {
@@ -210,11 +210,11 @@ mod tests {
     /// The pressure was not a number, and compaction gave way to nobody.
     #[test]
     fn without_a_limit_there_is_no_pressure() {
-        let space = Space::default();
+        let throttle = Throttle::default();
         for (live, taken) in [(0, 0), (0, 1 << 30), (1 << 20, 1 << 30)] {
-            space.set_live(live);
-            space.taken.store(taken, Ordering::Relaxed);
-            assert!(space.pressure(f64::INFINITY, 0) < 0.5, "{live} of {taken}");
+            throttle.set_live(live);
+            throttle.taken.store(taken, Ordering::Relaxed);
+            assert!(throttle.pressure(f64::INFINITY, 0) < 0.5, "{live} of {taken}");
         }
     }
 
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn writes_wait_as_long_as_room_can_be_made() {
         let (_directory, store) = full();
-        let (inner, space) = (&store.inner, &store.inner.space);
+        let (inner, throttle) = (&store.inner, &store.inner.throttle);
         assert!(inner.can_make_space());
         // Only callers that keep all files for long let writes pass the limit.
         let maintained = inner.maintenance();
@@ -233,11 +233,11 @@ mod tests {
         assert!(inner.can_make_space());
         drop(maintained);
         // Room that came while the background thread found none is waited for.
-        let seen = space.changes();
-        space.look_again();
-        space.set_vain(seen);
+        let seen = throttle.changes();
+        throttle.look_again();
+        throttle.set_vain(seen);
         assert!(inner.can_make_space());
-        space.set_vain(space.changes());
+        throttle.set_vain(throttle.changes());
         assert!(!inner.can_make_space());
         // Only the background thread knows whether there is room: a checkpoint promises none.
         store.checkpoint().unwrap();
@@ -248,22 +248,22 @@ mod tests {
     #[test]
     fn writes_are_held_back_for_as_long_as_they_wait() {
         let (_directory, store) = full();
-        let space = &store.inner.space;
+        let throttle = &store.inner.throttle;
         let start = Instant::now();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| store.inner.slow_down(1));
-            while space.held_back() < Duration::from_millis(1) {
-                space.changed.notify_all();
+            while throttle.held_back() < Duration::from_millis(1) {
+                throttle.changed.notify_all();
                 thread::sleep(Duration::from_micros(100));
             }
             for _ in 0..100 {
-                space.changed.notify_all();
+                throttle.changed.notify_all();
                 thread::sleep(Duration::from_micros(100));
             }
-            space.set_vain(space.changes());
+            throttle.set_vain(throttle.changes());
             waiting.join().unwrap();
         });
-        assert!(space.held_back() > Duration::ZERO);
-        assert!(space.held_back() <= start.elapsed());
+        assert!(throttle.held_back() > Duration::ZERO);
+        assert!(throttle.held_back() <= start.elapsed());
     }
 }

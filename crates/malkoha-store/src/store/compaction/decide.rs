@@ -7,36 +7,37 @@ use crate::store::Inner;
 use crate::store::read::is_alive;
 
 /// The decision about a record.
-pub(super) enum Fate {
-    /// Dropped: it is replaced, or hides nothing.
-    Gone,
-    /// Dropped, and its key leaves the index: it has ended, and hides nothing.
-    Ended,
-    /// Copied.
-    Put,
-    /// Replaced by a tombstone of this origin for the older records, unless the key has a younger
+pub(super) enum Decision {
+    /// It is replaced, or hides nothing.
+    Drop,
+    /// It has ended, and hides nothing: its key leaves the index.
+    DropKey,
+    /// It is copied.
+    Keep,
+    /// A tombstone of this origin replaces it, for the older records, unless the key has a younger
     /// record.
     Tombstone(u64),
 }
 
 impl Inner {
     /// Decides about a record, if the oldest other file begins with the sequence number `oldest`.
-    pub(super) fn fate(
+    pub(super) fn decide(
         &self,
         record: &Record<'_>,
-        (hash, location): (u64, u64),
+        hash: u64,
+        location: u64,
         sequence: u64,
         oldest: Option<u64>,
-    ) -> Fate {
+    ) -> Decision {
         let origin = record.origin().unwrap_or(sequence);
         let older_exists = oldest.is_some_and(|first| first < origin);
         match record.head.kind {
-            Kind::Put if !self.index.has(hash, location) => Fate::Gone,
-            Kind::Put if is_alive(record) => Fate::Put,
+            Kind::Put if !self.index.has(hash, location) => Decision::Drop,
+            Kind::Put if is_alive(record) => Decision::Keep,
             // An older record of the key must not reappear.
-            Kind::Put | Kind::Delete if older_exists => Fate::Tombstone(origin),
-            Kind::Put => Fate::Ended,
-            Kind::Delete | Kind::Seal | Kind::Mark => Fate::Gone,
+            Kind::Put | Kind::Delete if older_exists => Decision::Tombstone(origin),
+            Kind::Put => Decision::DropKey,
+            Kind::Delete | Kind::Seal | Kind::Mark => Decision::Drop,
         }
     }
 
@@ -51,13 +52,13 @@ impl Inner {
         let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
         // Rewriting the file reports damage.
         for (record, offset, sequence) in file.records(file.end()).flatten() {
-            let place = (record.key().hash(&self.hasher), file.location(offset));
-            rest += match self.fate(&record, place, sequence, oldest) {
-                Fate::Put => record.bytes(),
-                Fate::Tombstone(origin) if origins.binary_search(&origin).is_err() => {
+            let (hash, location) = (record.key().hash(&self.hasher), file.location(offset));
+            rest += match self.decide(&record, hash, location, sequence, oldest) {
+                Decision::Keep => record.bytes(),
+                Decision::Tombstone(origin) if origins.binary_search(&origin).is_err() => {
                     Content::delete(record.key(), Some(origin)).shape().bytes()
                 }
-                Fate::Tombstone(_) | Fate::Ended | Fate::Gone => 0,
+                Decision::Tombstone(_) | Decision::DropKey | Decision::Drop => 0,
             };
         }
         rest
