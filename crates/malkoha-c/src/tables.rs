@@ -135,7 +135,7 @@ pub(crate) use changes;
 
 changes! {
     Set: Read,
-    locked <T: Change | Candidates> Filter<T, Keys>,
+    locked <T: Change> Filter<T, Keys>,
     shared <P: Locking> Filter<Shared<P>>,
     shared <> Filter<Partitioned>,
     shared <> Filter<Partitioned<Expiring<Growing>>>,

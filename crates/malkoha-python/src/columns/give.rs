@@ -73,11 +73,17 @@ impl<T: Released> Drop for Given<T> {
     }
 }
 
+/// # Safety
+///
+/// The structure is one that `give` made.
 unsafe extern "C" fn release_type(schema: *mut ArrowSchema) {
     // SAFETY: the caller's structure. Its format is static.
     unsafe { (*schema).release = None };
 }
 
+/// # Safety
+///
+/// The structure is one that `give` made, and was not released.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     // SAFETY: the caller's structure, which `give` made, and which is released once.
     unsafe {

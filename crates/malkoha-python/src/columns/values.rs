@@ -188,6 +188,9 @@ impl<T: Integer> Ends<T> {
         Self { ends, text, integer: PhantomData }
     }
 
+    /// # Safety
+    ///
+    /// There is an item `i`.
     #[inline(always)]
     pub(super) unsafe fn end(&self, i: usize) -> usize {
         // SAFETY: the caller's promise. What is in memory can be counted in a usize.

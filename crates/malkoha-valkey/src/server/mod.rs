@@ -1,6 +1,11 @@
 //! The module API: all that is `unsafe` is in here.
 //!
 //! Commands see a [`Context`], [`Args`] and [`Key`]s; values see a `Sink` and a `Source`.
+//!
+//! # Safety
+//!
+//! Functions that are `unsafe extern "C"` are callbacks: only the server calls them, with arguments
+//! that its module API documents.
 
 mod api;
 mod args;
