@@ -26,7 +26,9 @@ pub(crate) struct Rival<T, I, C> {
 impl<T, I: Fn(&mut T, u64) -> bool, C: Fn(&T, u64) -> bool> Rival<T, I, C> {
     pub(crate) fn new(
         make: impl FnOnce() -> Result<T>,
-        (insert, contains, remove): (I, C, Option<Remove<T>>),
+        insert: I,
+        contains: C,
+        remove: Option<Remove<T>>,
     ) -> Result<Self> {
         let before = HEAP.allocated();
         let rival = make()?;
@@ -44,7 +46,7 @@ pub(crate) fn contender<T: 'static>(
 ) -> Contender {
     Contender::new(name, false, move |keys| {
         let keys = usize::try_from(keys)?;
-        Rival::new(|| make(keys), (insert, contains, remove))
+        Rival::new(|| make(keys), insert, contains, remove)
     })
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn report(args: &ThreadsArgs) -> Result<()> {
                     |it: &Cuckoo, key| it.contains(&key),
                 );
                 let make = || Ok(Cuckoo::with_capacity(usize::try_from(keys)?));
-                Rival::new(make, (insert, contains, None))
+                Rival::new(make, insert, contains, None)
             };
             Sharded::new(keys, part)
         }),

@@ -29,15 +29,27 @@ pub(crate) struct Work<'a> {
     pub(crate) output: Output,
 }
 
-/// Looks keys up; returns how many are there, unless the store cannot do it in this way.
-type Lookup = fn(&dyn Peer, &[Key]) -> Result<Option<u64>>;
+/// A way to look keys up.
+struct Way {
+    name: &'static str,
+    /// Returns how many keys are there, unless the store cannot do it in this way.
+    look_up: fn(&dyn Peer, &[Key]) -> Result<Option<u64>>,
+    by_two_threads: bool,
+}
 
-/// The ways to look up, and whether by two threads.
-const WAYS: [(&str, Lookup, bool); 4] = [
-    ("get", |peer, keys| peer.get(keys).map(Some), false),
-    ("get on 2 threads", |peer, keys| peer.get(keys).map(Some), true),
-    ("get many", |peer, keys| peer.get_many(keys), false),
-    ("get many on 2 threads", |peer, keys| peer.get_many(keys), true),
+const WAYS: [Way; 4] = [
+    Way { name: "get", look_up: |peer, keys| peer.get(keys).map(Some), by_two_threads: false },
+    Way {
+        name: "get on 2 threads",
+        look_up: |peer, keys| peer.get(keys).map(Some),
+        by_two_threads: true,
+    },
+    Way { name: "get many", look_up: |peer, keys| peer.get_many(keys), by_two_threads: false },
+    Way {
+        name: "get many on 2 threads",
+        look_up: |peer, keys| peer.get_many(keys),
+        by_two_threads: true,
+    },
 ];
 
 impl<'a> Work<'a> {
@@ -115,7 +127,8 @@ impl<'a> Work<'a> {
         }
         let keys = random_keys(self.keys, self.cli.lookups, FIRST, 0);
         let expected = self.cli.lookups;
-        self.look_up_in(kind, &*peer, WAYS[0], ("present, first after the load", &keys), expected)?;
+        let which = "present, first after the load";
+        self.look_up_in(kind, &*peer, &WAYS[0], which, &keys, expected)?;
         Ok(peer)
     }
 
@@ -128,8 +141,8 @@ impl<'a> Work<'a> {
                 let keys = random_keys(self.keys, lookups, run * 2 + u64::from(absent), add);
                 let expected = if absent { 0 } else { lookups };
                 for (kind, peer) in kinds.iter().zip(peers) {
-                    for way in WAYS {
-                        self.look_up_in(kind, &**peer, way, (name, &keys), expected)?;
+                    for way in &WAYS {
+                        self.look_up_in(kind, &**peer, way, name, &keys, expected)?;
                     }
                 }
             }
@@ -174,12 +187,13 @@ impl<'a> Work<'a> {
         &mut self,
         kind: &Kind,
         peer: &dyn Peer,
-        (how, look_up, by_two): (&str, Lookup, bool),
-        (which, keys): (&str, &[Key]),
+        way: &Way,
+        which: &str,
+        keys: &[Key],
         expected: u64,
     ) -> Result<()> {
-        let watch = Stopwatch::of_thread();
-        let found = if by_two {
+        let (watch, look_up) = (Stopwatch::of_thread(), way.look_up);
+        let found = if way.by_two_threads {
             let (first, second) = keys.split_at(keys.len() / 2);
             thread::scope(|scope| {
                 let other = scope.spawn(|| look_up(peer, second));
@@ -191,8 +205,8 @@ impl<'a> Work<'a> {
             look_up(peer, keys)?
         };
         let Some(found) = found else { return Ok(()) };
-        let (measure, count) = (format!("{how}, {which}"), keys.len() as u64);
-        if by_two {
+        let (measure, count) = (format!("{}, {which}", way.name), keys.len() as u64);
+        if way.by_two_threads {
             self.output.add_rate(kind.name, &measure, count, watch.clock());
         } else {
             self.output.add_rates(kind.name, &measure, count, &watch);

@@ -23,7 +23,7 @@ use crate::keys::Keys;
 use crate::peer;
 use crate::report::Report;
 use crate::results::{Figures, Row};
-use crate::subject::Contender;
+use crate::subject::{Contender, How};
 
 /// The meaning of the tables.
 const HELP: &str = "\
@@ -72,6 +72,15 @@ pub struct GrowArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "a doc comment would become the help's heading")]
     pub output: OutputArgs,
+}
+
+/// A way to insert.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    how: How,
+    /// Keys that are handed over at a time.
+    batch: usize,
 }
 
 /// A table of the report.

@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Run;
 use super::growth::Growth;
+use super::{Run, Way};
 use crate::measure::{alternating, rate, timed};
 use crate::subject::{Contender, How, Operation};
 
-/// The ways to insert: name, method, and keys handed over at a time.
-const WAYS: [(&str, How, usize); 3] = [
-    ("one by one", How::Single, BATCH),
-    ("batches of 1,024", How::Many, BATCH),
-    ("unique, 65,536", How::Unique, 65_536),
+const WAYS: [Way; 3] = [
+    Way { name: "one by one", how: How::Single, batch: BATCH },
+    Way { name: "batches of 1,024", how: How::Many, batch: BATCH },
+    Way { name: "unique, 65,536", how: How::Unique, batch: 65_536 },
 ];
 const ALL: &str = "one batch";
 const CHURN: [(&str, How); 2] = [("churn", How::Single), ("churn, 1,024", How::Many)];
@@ -36,7 +35,7 @@ impl Run<'_> {
             }
         }
         let title = self.title("Million keys per second");
-        let ways = [WAYS.map(|way| way.0).to_vec(), vec![ALL], CHURN.map(|way| way.0).to_vec()];
+        let ways = [WAYS.map(|way| way.name).to_vec(), vec![ALL], CHURN.map(|way| way.0).to_vec()];
         let columns = [ways.concat(), GET.map(|way| way.0).to_vec(), vec![SPACE, "lost"]].concat();
         print!("{}", self.figures.by_size(&title, &columns));
         Ok(())
@@ -44,11 +43,8 @@ impl Run<'_> {
 
     /// Grows through all sizes in one way. A size's rate is that of all keys up to it. The first
     /// way is followed by churn and lookups at each size.
-    fn grow(
-        &mut self,
-        contender: &Contender,
-        (name, how, batch): (&str, How, usize),
-    ) -> Result<()> {
+    fn grow(&mut self, contender: &Contender, way: Way) -> Result<()> {
+        let Way { name, how, batch } = way;
         let mut growth = Growth::new(contender, self.args, batch)?;
         if !growth.subject.can(Operation::Insert, how) {
             return Ok(());

@@ -2,15 +2,14 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Run, SHARED_MAP, SHARED_SET};
+use super::{Run, SHARED_MAP, SHARED_SET, Way};
 use crate::measure::{alternating, on_threads, rate};
 use crate::subject::{How, Subject};
 
-/// The ways to insert: name, method, and keys handed over at a time.
-const WAYS: [(&str, How, usize); 3] = [
-    ("one by one", How::Single, 1024),
-    ("batches of 1,024", How::Many, 1024),
-    ("batches of 65,536", How::Many, 65_536),
+const WAYS: [Way; 3] = [
+    Way { name: "one by one", how: How::Single, batch: 1024 },
+    Way { name: "batches of 1,024", how: How::Many, batch: 1024 },
+    Way { name: "batches of 65,536", how: How::Many, batch: 65_536 },
 ];
 
 impl Run<'_> {
@@ -27,7 +26,7 @@ impl Run<'_> {
             let column = move |threads: &usize| column(name, *threads);
             args.threads.iter().map(column).chain([gain(name)]).collect::<Vec<_>>()
         };
-        let columns: Vec<String> = WAYS.iter().flat_map(|(name, ..)| of_way(name)).collect();
+        let columns: Vec<String> = WAYS.iter().flat_map(|way| of_way(way.name)).collect();
         let title = self.title("Million inserts per second by threads, in all");
         print!("{}", self.figures.by_size(&title, &columns));
         Ok(())
@@ -40,16 +39,16 @@ impl Run<'_> {
         let args = self.args;
         for &keys in &args.keys {
             for run in 0..args.runs {
-                for (way, how, batch) in WAYS {
+                for way in WAYS {
                     let mut rates = vec![0.0; args.threads.len()];
                     for turn in alternating(rates.len(), run) {
                         let threads = args.threads[turn];
-                        rates[turn] = self.inserts(&make()?, keys, threads, (how, batch))?;
-                        let column = column(way, threads);
+                        rates[turn] = self.inserts(&make()?, keys, threads, way)?;
+                        let column = column(way.name, threads);
                         self.figures.add(name, keys, &column, "M/s", rates[turn]);
                     }
                     if let [first, .., last] = rates[..] {
-                        self.figures.add(name, keys, &gain(way), "of the first", last / first);
+                        self.figures.add(name, keys, &gain(way.name), "of the first", last / first);
                     }
                 }
             }
@@ -58,13 +57,7 @@ impl Run<'_> {
     }
 
     /// Lets threads insert an equal part each; returns million keys per second by the clock.
-    fn inserts<T: Sync>(
-        &self,
-        filter: &T,
-        keys: u64,
-        threads: usize,
-        (how, batch): (How, usize),
-    ) -> Result<f64>
+    fn inserts<T: Sync>(&self, filter: &T, keys: u64, threads: usize, way: Way) -> Result<f64>
     where
         for<'a> &'a T: Subject,
     {
@@ -73,7 +66,8 @@ impl Run<'_> {
         let (time, _) = on_threads(threads, |number| {
             let part = all.len() * number / threads..all.len() * (number + 1) / threads;
             let (mut handle, mut refused) = (filter, Vec::new());
-            all[part].chunks(batch).for_each(|keys| handle.insert_all(how, keys, &mut refused));
+            let parts = all[part].chunks(way.batch);
+            parts.for_each(|keys| handle.insert_all(way.how, keys, &mut refused));
         });
         let found = (&filter).find_all(How::Many, &all, &mut vec![false; all.len()]);
         ensure!(found == keys, "threads lost {} of {keys} keys", keys - found);

@@ -16,7 +16,8 @@ const HOT: u64 = 100;
 /// Runs the operations, two inserts for each removal; returns the number of wrong answers. First no
 /// key is crafted, then one in eight is.
 pub(super) fn run<T: Lookup, C: Content>(
-    (operations, seed): (u64, u64),
+    operations: u64,
+    seed: u64,
     filter: &mut Filter<T, C>,
     geometry: &Geometry,
     kind: &Kind<Filter<T, C>>,

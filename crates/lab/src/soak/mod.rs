@@ -9,8 +9,6 @@ mod full;
 mod stream;
 mod work;
 
-use std::time::Instant;
-
 use anyhow::{Result, ensure};
 use clap::Args;
 use malkoha::tables::{Lookup, most_places, most_places_growing};
@@ -191,7 +189,7 @@ impl Soak<'_> {
         if !self.is_asked(name) {
             return Ok(());
         }
-        let (start, operations) = (Instant::now(), self.args.operations);
+        let operations = self.args.operations;
         let crafted = crafted((operations / CRAFTED) as usize);
         let mut stream = Stream::new(filter, kind, crafted, self.args.seed);
         let (mut next_check, mut next_union, mut unions) = (1 << 16, operations / UNIONS, 0_u64);
@@ -219,7 +217,7 @@ impl Soak<'_> {
         stream.shrink();
         stream.check();
         let (wrong, meter) = (stream.wrong, stream.meter);
-        self.end(name, &meter, (len, start), &outcomes, wrong, most_places_growing());
+        self.end(name, &meter, len, &outcomes, wrong, most_places_growing());
         Ok(())
     }
 
@@ -232,12 +230,11 @@ impl Soak<'_> {
         kicks: u32,
     ) {
         if self.is_asked(name) {
-            let (start, mut meter) = (Instant::now(), Meter::new());
-            let limits = (self.args.operations, self.args.seed);
-            let wrong = full::run(limits, filter, geometry, kind, &mut meter);
+            let (mut meter, args) = (Meter::new(), self.args);
+            let wrong = full::run(args.operations, args.seed, filter, geometry, kind, &mut meter);
             let outcomes = [("fpr expected", filter.expected_fpr())];
             let promised = most_places(kicks);
-            self.end(name, &meter, (filter.len(), start), &outcomes, wrong, promised);
+            self.end(name, &meter, filter.len(), &outcomes, wrong, promised);
         }
     }
 
@@ -246,15 +243,14 @@ impl Soak<'_> {
         &mut self,
         name: &str,
         meter: &Meter,
-        (len, start): (u64, Instant),
+        len: u64,
         outcomes: &[(&str, f64)],
         wrong: u64,
         promised: u64,
     ) {
         const WRONG: &str = "lost, refused or counted too low";
         let mut figures = Figures::default();
-        let seconds = start.elapsed().as_secs_f64();
-        let ends = [("operations", meter.operations() as f64), ("s", seconds)];
+        let ends = [("operations", meter.operations() as f64), ("s", meter.seconds())];
         for &(measure, value) in outcomes.iter().chain(&ends).chain(&[(WRONG, wrong as f64)]) {
             figures.add(name, len, measure, "", value);
         }

@@ -42,6 +42,7 @@ pub(super) struct Largest {
 /// Measures operations one by one.
 #[derive(Debug)]
 pub(super) struct Meter {
+    started: Instant,
     largest: [[Largest; 3]; 4],
     /// Wall-clock times that could be the largest.
     pending: Vec<(Keys, Did, Duration)>,
@@ -51,8 +52,13 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn new() -> Self {
-        let (largest, pending) = (Default::default(), Vec::new());
-        Self { largest, pending, in_block: 0, since: processor_time() }
+        Self {
+            started: Instant::now(),
+            largest: Default::default(),
+            pending: Vec::new(),
+            in_block: 0,
+            since: processor_time(),
+        }
     }
 
     /// Runs an operation, which returns its outcome.
@@ -88,6 +94,11 @@ impl Meter {
             largest.time = largest.time.max(time.min(spent));
         }
         (self.in_block, self.since) = (0, now);
+    }
+
+    /// Seconds since it was made.
+    pub(super) fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
     }
 
     pub(super) fn operations(&self) -> u64 {

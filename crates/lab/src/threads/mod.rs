@@ -94,9 +94,9 @@ pub fn report(args: &ThreadsArgs, contenders: Vec<SharedContender>) -> Result<()
     let contenders = chosen(contenders, &args.only, |contender| &contender.name)?;
     let mut report = Report::start(&args.output);
     for mix in Mix::ALL {
-        for way in WAYS {
-            let figures = measure(args, &contenders, mix, way)?;
-            let title = format!("{mix}, {}: million operations per second by the clock", way.0);
+        for (way, how) in WAYS {
+            let figures = measure(args, &contenders, mix, way, how)?;
+            let title = format!("{mix}, {way}: million operations per second by the clock");
             print!("{}{}", figures.by_measure(&title), figures.ratios());
             report.add(figures.rows())?;
         }
@@ -110,7 +110,8 @@ fn measure(
     args: &ThreadsArgs,
     contenders: &[SharedContender],
     mix: Mix,
-    (way, how): (&str, How),
+    way: &str,
+    how: How,
 ) -> Result<Figures> {
     let mut figures = Figures::default();
     for run in 0..args.runs {
