@@ -86,6 +86,22 @@ macro_rules! vectorized {
             unsafe { body($($argument),*) }
         }
     };
+    (
+        $(#[$doc:meta])*
+        $visible:vis fn $name:ident<$layout:ident: $bound:path>(
+            $($argument:ident: $type:ty),* $(,)?
+        ) $body:block
+    ) => {
+        $(#[$doc])*
+        #[inline]
+        $visible fn $name<$layout: $bound>($($argument: $type),*) {
+            $crate::arch::vectorized! {
+                unsafe fn vectorized<$layout: $bound>($($argument: $type),*) $body
+            }
+            // SAFETY: the body asks nothing of its callers.
+            unsafe { vectorized($($argument),*) }
+        }
+    };
 }
 pub(crate) use vectorized;
 

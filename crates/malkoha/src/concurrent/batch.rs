@@ -26,7 +26,7 @@ impl Aims {
     /// Notes number `i`.
     #[inline(always)]
     pub(super) fn set<P: Locking>(&mut self, i: usize, table: &Table<P>, probe: &Probe) {
-        let [first, second] = table.space.numbers(probe);
+        let [first, second] = table.buckets.numbers(probe);
         (self.buckets[0][i], self.buckets[1][i]) = (first, second);
         self.fingerprints[i] = probe.fingerprint;
         self.stripes[i] = table.stripe_number(probe.segment, probe.fingerprint);
@@ -34,12 +34,8 @@ impl Aims {
 }
 
 vectorized! {
-    /// Whether each hash's fingerprint is in the table.
-    ///
-    /// # Safety
-    ///
-    /// No condition: each access is checked. `found` should be as long as `hashes`.
-    unsafe fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
+    /// Whether each hash's fingerprint is in the table. `found` is as long as `hashes`.
+    fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
         let (mut ring, mut room) = ([Aims::default(); ring::SLOTS], [0; GROUP]);
         for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {
@@ -74,8 +70,7 @@ impl<P: Locking> Table<P> {
             self.hold(|table| match hashes.len() {
                 len if len <= FEW => table.contains_few::<FEW>(hashes, found),
                 len if len <= GROUP => table.contains_few::<GROUP>(hashes, found),
-                // SAFETY: it has no condition.
-                _ => unsafe { contains(table, hashes, found) },
+                _ => contains(table, hashes, found),
             });
         }
     }
@@ -96,8 +91,8 @@ impl<P: Locking> Table<P> {
     /// Requests the lines of number `i`.
     #[inline(always)]
     fn ask(&self, aims: &Aims, i: usize) {
-        self.space.prefetch(aims.buckets[0][i]);
-        self.space.prefetch(aims.buckets[1][i]);
+        self.buckets.prefetch(aims.buckets[0][i]);
+        self.buckets.prefetch(aims.buckets[1][i]);
     }
 
     /// [`contains`](Self::contains) for as many as `found` has. All are compared at once; if the
@@ -108,7 +103,7 @@ impl<P: Locking> Table<P> {
     #[inline(always)]
     pub(super) fn look(&self, aims: &Aims, asked: &Aims, found: &mut [bool]) {
         let load = |word: &AtomicU64| word.load(Ordering::Acquire);
-        let buckets = self.space.all();
+        let buckets = self.buckets.all();
         let (mut words, mut changes) = ([[0; GROUP]; 2], 0);
         for i in 0..found.len().min(GROUP) {
             self.ask(asked, i);
@@ -136,7 +131,7 @@ impl<P: Locking> Table<P> {
     #[inline(never)]
     pub(super) fn look_alone(&self, aims: &Aims, found: &mut [bool]) {
         for (i, found) in found.iter_mut().enumerate().filter(|(_, found)| !**found) {
-            let buckets = [0, 1].map(|which| self.space.bucket(aims.buckets[which][i]));
+            let buckets = [0, 1].map(|which| self.buckets.bucket(aims.buckets[which][i]));
             *found = self.is_in(&self.stripes[aims.stripes[i]].0, buckets, aims.fingerprints[i]);
         }
     }
@@ -158,8 +153,8 @@ impl<P: Locking> Table<P> {
     #[inline(always)]
     pub(super) fn requested(&self, hash: u64) -> Probe {
         let probe = self.probe(hash);
-        for number in self.space.numbers(&probe) {
-            self.space.prefetch(number);
+        for number in self.buckets.numbers(&probe) {
+            self.buckets.prefetch(number);
         }
         probe
     }

@@ -14,7 +14,7 @@ use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 
 /// The buckets of all segments, and the search budget of each.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(super) struct Buckets {
     words: SharedWords,
     places: usize,
     /// Whether anything was ever refused. Most filters refuse nothing, and need not look further.
@@ -24,7 +24,7 @@ pub(super) struct Space {
     missing: Box<[AtomicU32]>,
 }
 
-impl Space {
+impl Buckets {
     /// `None` if the system lacks the memory.
     pub(super) fn new(geometry: &Geometry) -> Option<Self> {
         let (segments, places) = (geometry.segments, geometry.places);
@@ -46,7 +46,7 @@ impl Space {
 
     /// Both buckets of a key.
     #[inline(always)]
-    pub(super) fn buckets(&self, probe: &Probe) -> [&AtomicU64; 2] {
+    pub(super) fn of(&self, probe: &Probe) -> [&AtomicU64; 2] {
         self.numbers(probe).map(|number| self.bucket(number))
     }
 

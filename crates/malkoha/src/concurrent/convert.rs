@@ -90,7 +90,7 @@ impl<P: Locking> Shared<P> {
     ) -> Result<Self, BuildError> {
         let mut shared = Self::fixed(geometry, max_kicks, capacity)?;
         let (lanes, mut occupied) = (shared.table.lanes, 0);
-        for (bucket, word) in shared.table.space.all().iter().zip(words) {
+        for (bucket, word) in shared.table.buckets.all().iter().zip(words) {
             if !lanes.is_within(word) {
                 return Err(BuildError::Layout {
                     layout: geometry.layout.name(),

@@ -85,12 +85,12 @@ impl<P: Locking> Table<P> {
     /// time may add another copy: it counts as the later of the two.
     #[inline(always)]
     pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
-        let done = self.put_unless_in(probe, &self.space.buckets(probe));
+        let done = self.put_unless_in(probe, &self.buckets.of(probe));
         done.or_else(|| self.insert_unique_with_moves(probe, max_kicks))
     }
 
     fn segment(&self, probe: &Probe) -> Segment<'_, P> {
-        Segment { table: self, words: self.space.segment(probe.segment) }
+        Segment { table: self, words: self.buckets.segment(probe.segment) }
     }
 
     /// Puts a fingerprint into an empty lane of the given buckets, unless one of its buckets has it
@@ -144,9 +144,9 @@ impl<P: Locking> Table<P> {
         instead: impl FnOnce() -> Option<R>,
     ) -> Option<R> {
         let mut search = SEARCH.try_with(Cell::take).unwrap_or_default();
-        search = search.for_table(index(self.space.len() * 8));
-        let missing = || self.space.missing(probe.segment);
-        let is_short = self.space.has_refused() && missing().load(Relaxed) > 0;
+        search = search.for_table(index(self.buckets.len() * 8));
+        let missing = || self.buckets.missing(probe.segment);
+        let is_short = self.buckets.has_refused() && missing().load(Relaxed) > 0;
         let limit = if is_short { max_kicks.min(SHORT) } else { max_kicks };
         let near = limit.min(NEAR);
         let mut done = self.make_room(&mut search, probe, near, &put).or_else(instead);
@@ -178,7 +178,7 @@ impl<P: Locking> Table<P> {
         let candidates = [probe.first, probe.second];
         let segment = self.segment(probe);
         loop {
-            if let Some(done) = put(&self.space.buckets(probe)) {
+            if let Some(done) = put(&self.buckets.of(probe)) {
                 return Some(done);
             }
             let found = search.find_room(&segment, &candidates, limit)?;

@@ -2,13 +2,14 @@
 
 mod batch;
 mod bucket;
+mod buckets;
 mod convert;
 mod counter;
 mod insert;
 mod lookup;
 mod shared;
 mod snapshot;
-mod space;
+
 pub(crate) mod sync;
 mod table;
 // WebAssembly has no threads.

@@ -1,8 +1,8 @@
 //! The table that threads share, as `Filter` sees it.
 
+use super::buckets::Buckets;
 use super::counter::Counter;
 use super::insert::Unique;
-use super::space::Space;
 use super::table::Table;
 use crate::error::{BuildError, InsertError};
 use crate::geometry::Geometry;
@@ -28,8 +28,8 @@ impl<P: Locking> Shared<P> {
         capacity: u64,
     ) -> Result<Self, BuildError> {
         let bytes = geometry.table_bytes().unwrap_or(u64::MAX);
-        let space = Space::new(&geometry).ok_or(BuildError::Memory { bytes })?;
-        let table = Table::new(geometry, space);
+        let buckets = Buckets::new(&geometry).ok_or(BuildError::Memory { bytes })?;
+        let table = Table::new(geometry, buckets);
         Ok(Self { table, max_kicks, capacity, len: Counter::new(0) })
     }
 

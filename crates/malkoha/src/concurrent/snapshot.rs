@@ -48,7 +48,7 @@ impl<P: Locking> Table<P> {
     /// * no key whose removal had returned before the first was asked for;
     /// * each copy of a key once, wherever it is moved.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> {
-        (0..self.space.segments() as u64).map(|segment| self.piece(segment))
+        (0..self.buckets.segments() as u64).map(|segment| self.piece(segment))
     }
 
     /// The whole content, as [`pieces`](Self::pieces) has it.
@@ -82,7 +82,7 @@ impl<P: Locking> Table<P> {
     /// gone. The moment differs from key to key.
     pub(super) fn clear(&self) -> u64 {
         let mut copies = 0_u64;
-        for segment in 0..self.space.segments() as u64 {
+        for segment in 0..self.buckets.segments() as u64 {
             self.frozen(segment, &mut |buckets| {
                 // As for every lane that is emptied. Spilled copies go while nobody counts them.
                 self.raise_versions();
@@ -93,8 +93,8 @@ impl<P: Locking> Table<P> {
                     }
                 }
                 copies = copies.saturating_add(self.drain_spilled(segment));
-                if self.space.has_refused() {
-                    self.space.missing(segment).store(0, Relaxed);
+                if self.buckets.has_refused() {
+                    self.buckets.missing(segment).store(0, Relaxed);
                 }
             });
         }

@@ -24,7 +24,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::space::Space;
+use super::buckets::Buckets;
 use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
 use crate::addressing::{Addressing, Probe};
 use crate::geometry::Geometry;
@@ -36,7 +36,7 @@ use crate::spill::{MAX_COPIES, Spill, SpillKey};
 
 #[derive(Debug)]
 pub(super) struct Table<P: Locking> {
-    pub(super) space: Space,
+    pub(super) buckets: Buckets,
     pub(super) lanes: LaneFormat<u64>,
     pub(super) addressing: Addressing,
     pub(super) geometry: Geometry,
@@ -58,11 +58,11 @@ pub(super) struct Stripe<L> {
 const STRIPES: u64 = if cfg!(any(loom, shuttle)) { 2 } else { 512 };
 
 impl<P: Locking> Table<P> {
-    /// `geometry` has one word per bucket, and is that of the empty `space`.
-    pub(super) fn new(geometry: Geometry, space: Space) -> Self {
+    /// `geometry` has one word per bucket, and is that of the empty `buckets`.
+    pub(super) fn new(geometry: Geometry, buckets: Buckets) -> Self {
         let Geometry { segments, places, fingerprint_bits, .. } = geometry;
         Self {
-            space,
+            buckets,
             lanes: LaneFormat::of_word(fingerprint_bits),
             addressing: Addressing::new(segments, places, fingerprint_bits),
             geometry,
@@ -90,7 +90,7 @@ impl<P: Locking> Table<P> {
     /// Only this function holds the locks of several stripes. It takes them in order, and no holder
     /// of a single lock waits for another.
     pub(super) fn frozen(&self, segment: u64, operation: &mut dyn FnMut(&[AtomicU64])) {
-        let buckets = self.space.segment(segment);
+        let buckets = self.buckets.segment(segment);
         self.hold(|table| with_all(&table.stripes, &mut || operation(buckets)));
     }
 
@@ -113,7 +113,7 @@ impl<P: Locking> Table<P> {
     #[inline(always)]
     pub(super) fn contains(&self, probe: &Probe) -> bool {
         let stripe = self.stripe(probe.segment, probe.fingerprint);
-        self.is_in(stripe, self.space.buckets(probe), probe.fingerprint)
+        self.is_in(stripe, self.buckets.of(probe), probe.fingerprint)
     }
 
     #[inline(always)]
@@ -142,7 +142,7 @@ impl<P: Locking> Table<P> {
         let found = |bucket: &AtomicU64| {
             self.lanes.matches(bucket.load(Ordering::Acquire), probe.fingerprint) != 0
         };
-        self.space.buckets(probe).into_iter().any(found)
+        self.buckets.of(probe).into_iter().any(found)
     }
 
     /// Copies, spilled ones included.
@@ -168,14 +168,14 @@ impl<P: Locking> Table<P> {
         let count = |bucket: &AtomicU64| {
             self.lanes.count(bucket.load(Ordering::Acquire), probe.fingerprint)
         };
-        let [first, second] = self.space.buckets(probe);
+        let [first, second] = self.buckets.of(probe);
         if probe.first == probe.second { count(first) } else { count(first) + count(second) }
     }
 
     /// Takes an empty lane, unless the search for one meets the fingerprint.
     #[inline(always)]
     pub(super) fn try_place(&self, probe: &Probe) -> Placement {
-        let [first, second] = self.space.buckets(probe);
+        let [first, second] = self.buckets.of(probe);
         match self.try_place_in(first, probe.fingerprint) {
             Placement::Full => self.try_place_in(second, probe.fingerprint),
             answer => answer,
@@ -253,11 +253,11 @@ impl<P: Locking> Table<P> {
                 self.spilled.fetch_sub(1, Ordering::AcqRel);
                 return true;
             }
-            let mut buckets = self.space.buckets(probe).into_iter();
+            let mut buckets = self.buckets.of(probe).into_iter();
             buckets.any(|bucket| self.take(stripe, bucket, probe.fingerprint))
         };
         let removed = stripe.lock.with(take);
-        if removed && self.space.has_refused() {
+        if removed && self.buckets.has_refused() {
             self.note_removal(probe.segment);
         }
         removed
@@ -267,7 +267,7 @@ impl<P: Locking> Table<P> {
     #[cold]
     #[inline(never)]
     fn note_removal(&self, segment: u64) {
-        let missing = self.space.missing(segment);
+        let missing = self.buckets.missing(segment);
         missing.store(search_budget::after_removal(missing.load(Relaxed)), Relaxed);
     }
 
@@ -278,7 +278,7 @@ impl<P: Locking> Table<P> {
         // At most 16 lanes.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let choice = choice as u32;
-        let buckets = self.space.segment(segment);
+        let buckets = self.buckets.segment(segment);
         let (source, target) = (&buckets[index(from)], &buckets[index(to)]);
         let occupant = || self.lanes.lane(source.load(Ordering::Acquire), choice);
         let fingerprint = occupant();
@@ -327,14 +327,14 @@ impl<P: Locking> Table<P> {
 
     /// Slots, occupied or not.
     pub(super) fn slots(&self) -> u64 {
-        self.space.len() * u64::from(self.lanes.number)
+        self.buckets.len() * u64::from(self.lanes.number)
     }
 
     /// Bytes of the table, the stripes and the spill list.
     pub(super) fn size_in_bytes(&self) -> u64 {
         let stripes = size_of_val(&*self.stripes);
         let spill = self.spill.read().unwrap_or_else(PoisonError::into_inner).size_in_bytes();
-        self.space.len() * 8 + stripes as u64 + spill
+        self.buckets.len() * 8 + stripes as u64 + spill
     }
 
     /// Spilled copies of a segment that is frozen.

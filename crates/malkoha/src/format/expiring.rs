@@ -113,7 +113,8 @@ impl Head {
     /// The set, if this can be its table.
     fn set<T: Ages>(
         self,
-        (table, with): (T, KeyHasher),
+        table: T,
+        with: KeyHasher,
     ) -> Result<(Expiring<T>, KeyHasher), ReadError> {
         let Self { hasher, window, now, capacity, len, .. } = self;
         let ages = T::kind(true) as u16;
@@ -132,9 +133,9 @@ impl<T: Ages> Stored for Expiring<T> {
     fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
         let head = Head::of(&read_header(reader)?, kind)?;
         let mut rest = reader.take(head.table_bytes);
-        let table = T::read(T::kind(true), &mut rest)?;
+        let (table, with) = T::read(T::kind(true), &mut rest)?;
         check(rest.limit() == 0, "table bytes", offset::TABLE_BYTES, head.table_bytes)?;
-        head.set(table)
+        head.set(table, with)
     }
 
     fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
@@ -147,7 +148,7 @@ impl<T: Ages> Stored for Expiring<T> {
         if expected != found {
             return Err(ReadError::Length { expected, found });
         }
-        let table = T::from_bytes(T::kind(true), table)?;
-        head.set(table)
+        let (table, with) = T::from_bytes(T::kind(true), table)?;
+        head.set(table, with)
     }
 }

@@ -15,8 +15,7 @@ impl KeyHasher {
     /// If the lengths differ.
     pub fn hash_many<K: Key>(self, keys: &[K], hashes: &mut [u64]) {
         assert_eq!(keys.len(), hashes.len(), "one hash for each key");
-        // SAFETY: the function has no requirements.
-        unsafe { hash_all(self, keys, hashes) };
+        hash_all(self, keys, hashes);
     }
 }
 
@@ -46,19 +45,14 @@ pub(crate) fn hash_chunks<K: Key>(
 ) {
     let mut hashes = vec![0; keys.len().min(at_once)];
     for (chunk, keys) in keys.chunks(at_once).enumerate() {
-        // SAFETY: the function has no requirements.
-        unsafe { hash_all(hasher, keys, &mut hashes) };
+        hash_all(hasher, keys, &mut hashes);
         each(chunk * at_once, &hashes[..keys.len()]);
     }
 }
 
 vectorized! {
     /// The hashes of keys. Selects the function once.
-    ///
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    unsafe fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+    fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
         let pairs = hashes.iter_mut().zip(keys);
         match hasher.0 {
             Keyed::Xxh3(seed) => {

@@ -176,8 +176,7 @@ impl KeyHasher {
                     *hash = seed.hash_bytes(string.as_ref());
                 }
             }
-            // SAFETY: the function has no requirements.
-            Keyed::Sip13(key) => unsafe { sip::hash_strings(key, strings, hashes) },
+            Keyed::Sip13(key) => sip::hash_strings(key, strings, hashes),
         }
     }
 

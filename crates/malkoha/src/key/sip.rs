@@ -4,7 +4,7 @@ use crate::arch::vectorized;
 
 const WORD: usize = size_of::<u64>();
 /// Byte strings that are hashed side by side: a vector unit's worth or two.
-const LANES: usize = 8;
+const AT_ONCE: usize = 8;
 
 /// The state after some words of a key.
 struct State {
@@ -96,16 +96,12 @@ pub(super) fn hash_one(key: [u64; 2], bytes: &[u8]) -> u64 {
 vectorized! {
     /// The hashes of byte strings: eight short ones at a time if they have the same number of
     /// whole words.
-    ///
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    pub(super) unsafe fn hash_strings<S: AsRef<[u8]>>(
+    pub(super) fn hash_strings<S: AsRef<[u8]>>(
         key: [u64; 2], strings: &[S], hashes: &mut [u64],
     ) {
-        for (strings, hashes) in strings.chunks(LANES).zip(hashes.chunks_mut(LANES)) {
+        for (strings, hashes) in strings.chunks(AT_ONCE).zip(hashes.chunks_mut(AT_ONCE)) {
             let whole = strings[0].as_ref().len() / WORD;
-            let mut are_alike = strings.len() == LANES;
+            let mut are_alike = strings.len() == AT_ONCE;
             for string in strings {
                 are_alike &= string.as_ref().len() / WORD == whole;
             }
@@ -124,23 +120,23 @@ vectorized! {
     }
 }
 
-/// The hashes of [`LANES`] strings with `WORDS` words each, counting the last.
+/// The hashes of [`AT_ONCE`] strings with `WORDS` words each, counting the last.
 #[inline(always)]
 fn side_by_side<const WORDS: usize, S: AsRef<[u8]>>(
     key: [u64; 2],
     strings: &[S],
     hashes: &mut [u64],
 ) {
-    let mut words = [[0; LANES]; WORDS];
-    for (i, string) in strings.iter().enumerate().take(LANES) {
+    let mut words = [[0; AT_ONCE]; WORDS];
+    for (i, string) in strings.iter().enumerate().take(AT_ONCE) {
         let bytes = string.as_ref();
         for (n, word) in bytes.as_chunks::<WORD>().0.iter().enumerate().take(WORDS - 1) {
             words[n][i] = u64::from_le_bytes(*word);
         }
         words[WORDS - 1][i] = last_word(bytes);
     }
-    let mut done = [0; LANES];
-    for i in 0..LANES {
+    let mut done = [0; AT_ONCE];
+    for i in 0..AT_ONCE {
         let mut state = State::new(key);
         for words in &words {
             state.take(words[i]);

@@ -20,6 +20,14 @@ pub enum Copies {
     Sum,
 }
 
+/// What handles keys that their candidate slots do not take at once.
+pub(crate) struct Overflow<'a> {
+    pub(crate) search: &'a mut Search,
+    pub(crate) spill: &'a mut Spill,
+    /// Evictions that an insert considers, and so places that its search looks at.
+    pub(crate) max_kicks: u32,
+}
+
 /// Tries to place a key: in a sparse table in the first place with room, in another in the emptier
 /// one. A table with values always counts as sparse.
 ///
@@ -30,7 +38,8 @@ pub enum Copies {
 pub(crate) unsafe fn try_place<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (probe, value): (&Probe, u64),
+    probe: &Probe,
+    value: u64,
     is_sparse: bool,
 ) -> Placement {
     let aim = layout.aim(probe);
@@ -53,13 +62,15 @@ pub(crate) unsafe fn try_place<L: TableLayout>(
 pub(crate) unsafe fn insert_as<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    room: (&mut Search, &mut Spill),
-    pair: (&Probe, u64),
-    (max_kicks, is_sparse): (u32, bool),
+    overflow: &mut Overflow<'_>,
+    probe: &Probe,
+    value: u64,
+    is_sparse: bool,
 ) -> bool {
     // SAFETY: the caller vouches for the table.
-    let placement = unsafe { try_place(layout, bytes, pair, is_sparse) };
-    placement == Placement::Taken || insert_refused(layout, bytes, room, pair, placement, max_kicks)
+    let placement = unsafe { try_place(layout, bytes, probe, value, is_sparse) };
+    placement == Placement::Taken
+        || insert_refused(layout, bytes, overflow, probe, value, placement)
 }
 
 /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed.
@@ -67,13 +78,13 @@ pub(crate) unsafe fn insert_as<L: TableLayout>(
 pub(crate) fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    room: (&mut Search, &mut Spill),
-    pair: (&Probe, u64),
-    max_kicks: u32,
+    overflow: &mut Overflow<'_>,
+    probe: &Probe,
+    value: u64,
 ) -> bool {
-    assert!(layout.end(&layout.aim(pair.0)) <= bytes.len(), "a key of another table");
+    assert!(layout.end(&layout.aim(probe)) <= bytes.len(), "a key of another table");
     // SAFETY: as was asserted.
-    unsafe { insert_as(layout, bytes, room, pair, (max_kicks, true)) }
+    unsafe { insert_as(layout, bytes, overflow, probe, value, true) }
 }
 
 /// Inserts the content of another table of the same geometry: `bytes` and spill list. Returns the
@@ -81,9 +92,10 @@ pub(crate) fn insert<L: TableLayout>(
 pub(crate) fn absorb<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (search, spill): (&mut Search, &mut Spill),
-    (from, from_spill): (&[u8], &Spill),
-    (copies, max_kicks): (Copies, u32),
+    overflow: &mut Overflow<'_>,
+    from: &[u8],
+    from_spill: &Spill,
+    copies: Copies,
 ) -> Option<u64> {
     let count = |bytes: &[u8], spill: &Spill, probe: &Probe, value| {
         u64::from(layout.copies(bytes, probe, value))
@@ -96,17 +108,21 @@ pub(crate) fn absorb<L: TableLayout>(
         // What was added for an equal slot before counts as present.
         let missing = match copies {
             Copies::Sum => 1,
-            Copies::Most => count(from, from_spill, &probe, value)
-                .saturating_sub(count(bytes, spill, &probe, value)),
+            Copies::Most => count(from, from_spill, &probe, value).saturating_sub(count(
+                bytes,
+                overflow.spill,
+                &probe,
+                value,
+            )),
         };
         let near = missing.min(MAX_COPIES.into());
         for _ in 0..near {
-            if !insert(layout, bytes, (search, spill), (&probe, value), max_kicks) {
+            if !insert(layout, bytes, overflow, &probe, value) {
                 return None;
             }
         }
         if missing > near {
-            spill.add(SpillKey::of(&probe, value), missing - near);
+            overflow.spill.add(SpillKey::of(&probe, value), missing - near);
         }
         added = added.saturating_add(missing);
     }
@@ -119,11 +135,11 @@ pub(crate) fn absorb<L: TableLayout>(
                 .resident(key.segment, key.place, key.fingerprint)
                 .map_or(0, |probe| {
                     let all = count(from, from_spill, &probe, key.value);
-                    all.saturating_sub(count(bytes, spill, &probe, key.value))
+                    all.saturating_sub(count(bytes, overflow.spill, &probe, key.value))
                 }),
         };
         if missing > 0 {
-            spill.add(key, missing);
+            overflow.spill.add(key, missing);
         }
         added = added.saturating_add(missing);
     }
@@ -154,12 +170,13 @@ pub(crate) fn remove<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     spill: &mut Spill,
-    (probe, value): (&Probe, u64),
+    probe: &Probe,
+    value: u64,
 ) -> bool {
     if spill.is_empty() {
         layout.remove(bytes, probe, value)
     } else {
-        remove_spilled(layout, bytes, spill, (probe, value))
+        remove_spilled(layout, bytes, spill, probe, value)
     }
 }
 
@@ -168,7 +185,8 @@ fn remove_spilled<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     spill: &mut Spill,
-    (probe, value): (&Probe, u64),
+    probe: &Probe,
+    value: u64,
 ) -> bool {
     if spill.take(&SpillKey::of(probe, value)) {
         return true;
@@ -188,15 +206,16 @@ fn remove_spilled<L: TableLayout>(
 pub(crate) fn insert_refused<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (search, spill): (&mut Search, &mut Spill),
-    (probe, value): (&Probe, u64),
+    overflow: &mut Overflow<'_>,
+    probe: &Probe,
+    value: u64,
     refusal: Placement,
-    max_kicks: u32,
 ) -> bool {
-    let limit = search.refusals.limit(probe.segment, max_kicks);
-    let inserted = insert_within(layout, bytes, (search, spill), (probe, value), refusal, limit);
+    let limit = overflow.search.refusals.limit(probe.segment, overflow.max_kicks);
+    let inserted = insert_within(layout, bytes, overflow, probe, value, refusal, limit);
     if !inserted {
-        search.refusals.refused(probe.segment, search_budget::price(layout.places(), max_kicks));
+        let price = search_budget::price(layout.places(), overflow.max_kicks);
+        overflow.search.refusals.refused(probe.segment, price);
     }
     inserted
 }
@@ -204,12 +223,13 @@ pub(crate) fn insert_refused<L: TableLayout>(
 fn insert_within<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (search, spill): (&mut Search, &mut Spill),
-    (probe, value): (&Probe, u64),
+    overflow: &mut Overflow<'_>,
+    probe: &Probe,
+    value: u64,
     refusal: Placement,
-    max_kicks: u32,
+    limit: u32,
 ) -> bool {
-    let near = max_kicks.min(NEAR);
+    let (search, spill, near) = (&mut *overflow.search, &mut *overflow.spill, limit.min(NEAR));
     let insert_near = |bytes: &mut [u8], search: &mut Search| {
         layout.take_free(bytes, probe, value)
             || insert_with_moves(layout, bytes, search, probe, value, near)
@@ -237,8 +257,7 @@ fn insert_within<L: TableLayout>(
     // A second copy is no reason to refuse a new key.
     let near_room =
         spill_a_copy(layout, bytes, search, spill, probe, near) && insert_near(bytes, search);
-    near_room
-        || (max_kicks > near && insert_with_moves(layout, bytes, search, probe, value, max_kicks))
+    near_room || (limit > near && insert_with_moves(layout, bytes, search, probe, value, limit))
 }
 
 /// The last search found no room. Of the places that it looked at, takes the first that holds one

@@ -152,7 +152,7 @@ impl<W: Word> ExpiringBuckets<W> {
 
     /// A bucket that is not full after a slot has entered at lane 0.
     #[inline(always)]
-    pub(crate) fn pushed(&self, bucket: W, (fingerprint, label): (u64, u64)) -> W {
+    pub(crate) fn pushed(&self, bucket: W, fingerprint: u64, label: u64) -> W {
         let slot = fingerprint | (label << self.fingerprint_bits);
         ((bucket << self.lanes.bits) | W::from_u64(slot)) & self.lanes.mask
     }
@@ -184,9 +184,9 @@ impl<W: Word> ExpiringBuckets<W> {
     ) {
         let bucket = self.load(bytes, base, from);
         let shift = self.shifts().nth(choice).unwrap_or(0);
-        let Some(slot) = self.slot(bucket, shift) else { return };
+        let Some((fingerprint, label)) = self.slot(bucket, shift) else { return };
         self.store(bytes, base, from, self.closed(bucket, shift));
         let target = self.load(bytes, base, to);
-        self.store(bytes, base, to, self.pushed(target, slot));
+        self.store(bytes, base, to, self.pushed(target, fingerprint, label));
     }
 }

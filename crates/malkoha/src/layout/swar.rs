@@ -122,7 +122,7 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
 
     /// Empties the lowest lane that `found` has the highest bit of; `false` if there is none.
     #[inline(always)]
-    fn empty(&self, bytes: &mut [u8], base: usize, (place, bucket, found): (u64, W, W)) -> bool {
+    fn empty(&self, bytes: &mut [u8], base: usize, place: u64, bucket: W, found: W) -> bool {
         if found == W::ZERO {
             return false;
         }
@@ -214,7 +214,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let place = if is_first { probe.first } else { probe.second };
         let bucket = if is_first { first } else { second };
         let found = if is_first { in_first } else { in_second };
-        self.empty(bytes, base, (place, bucket, found))
+        self.empty(bytes, base, place, bucket, found)
     }
 
     /// Bucket by bucket: each file that is opened is counted.
@@ -282,7 +282,7 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
         let base = self.base(probe.segment);
         let bucket = self.load(bytes, base, place);
         let found = self.lanes.matches(bucket, probe.fingerprint);
-        self.empty(bytes, base, (place, bucket, found));
+        self.empty(bytes, base, place, bucket, found);
     }
 
     #[inline(always)]

@@ -2,9 +2,9 @@
 
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
-use crate::layout::{FAR_BYTES, Search, TableLayout, copies};
+use crate::layout::copies::{self, Overflow};
+use crate::layout::{FAR_BYTES, TableLayout};
 use crate::ring::{self, GROUP};
-use crate::spill::Spill;
 
 /// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
 /// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
@@ -117,16 +117,15 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
 pub(crate) unsafe fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
-    (search, spill): (&mut Search, &mut Spill),
+    overflow: &mut Overflow<'_>,
     hashes: &[u64],
     value: impl Fn(usize) -> u64,
-    (max_kicks, sparse): (u32, usize),
+    sparse: usize,
     mut refused: impl FnMut(usize),
 ) {
     pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-        let (pair, room) = ((probe, value(i)), (&mut *search, &mut *spill));
         // SAFETY: the caller vouches for the table.
-        if unsafe { !copies::insert_as(layout, bytes, room, pair, (max_kicks, i < sparse)) } {
+        if unsafe { !copies::insert_as(layout, bytes, overflow, probe, value(i), i < sparse) } {
             refused(i);
         }
     });

@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use crate::error::{InsertError, UnionError};
+use crate::layout::copies::{self, Overflow};
 use crate::layout::search_budget::Refusals;
-use crate::layout::{Copies, Placement, TableLayout, copies};
+use crate::layout::{Copies, Placement, TableLayout};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::batch;
 use crate::table::fixed::{AnyLayout, Fixed, with_layout};
@@ -22,9 +23,9 @@ impl Fill for Fixed {
     }
 
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
-        let (max_kicks, hashes) = (self.parts.max_kicks, round.len());
+        let hashes = round.len();
         let refused = with_layout!(&self.layout, layout => {
-            partition::insert(layout, (&mut *self.bytes, &mut self.spill), round, max_kicks)
+            partition::insert(layout, &mut self.bytes, &mut self.spill, round, self.parts.max_kicks)
         });
         self.parts.len += (hashes - refused.len()) as u64;
         refused
@@ -42,12 +43,13 @@ impl Fill for Fixed {
             refused(i);
         };
         let sparse = self.crowded_from[1].saturating_sub(self.parts.len);
-        let how = (self.parts.max_kicks, usize::try_from(sparse).unwrap_or(usize::MAX));
-        let Self { bytes, search, spill, .. } = self;
-        with_layout!(&self.layout, layout => {
-            let room = (&mut *search, &mut *spill);
+        let sparse = usize::try_from(sparse).unwrap_or(usize::MAX);
+        let (layout, bytes, mut overflow) = self.with_overflow();
+        with_layout!(layout, layout => {
             // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
-            unsafe { batch::insert(layout, bytes, room, hashes, value, how, &mut refused) };
+            unsafe {
+                batch::insert(layout, bytes, &mut overflow, hashes, value, sparse, &mut refused);
+            }
         });
         self.parts.len += inserted;
     }
@@ -69,18 +71,18 @@ impl Change for Fixed {
         hashes: &[u64],
         mut done: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        let Self { bytes, search, spill, parts, crowded_from, .. } = self;
-        with_layout!(&self.layout, layout => {
+        let Self { bytes, layout, search, spill, parts, crowded_from } = self;
+        let mut overflow = Overflow { search, spill, max_kicks: parts.max_kicks };
+        with_layout!(layout, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
                 // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
                 // asserted, and the aim is the layout's.
                 if unsafe { layout.contains::<true>(bytes, &layout.aim(probe)) } {
                     return done(i, Ok(false));
                 }
-                let room = (&mut *search, &mut *spill);
-                let how = (parts.max_kicks, parts.len < crowded_from[1]);
+                let is_sparse = parts.len < crowded_from[1];
                 // SAFETY: as above.
-                if unsafe { copies::insert_as(layout, bytes, room, (probe, 0), how) } {
+                if unsafe { copies::insert_as(layout, bytes, &mut overflow, probe, 0, is_sparse) } {
                     parts.len += 1;
                     done(i, Ok(true));
                 } else {
@@ -120,7 +122,7 @@ impl Change for Fixed {
         let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
         with_layout!(&self.layout, layout => {
             batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-                let removed = copies::remove(layout, bytes, spill, (probe, value(i)));
+                let removed = copies::remove(layout, bytes, spill, probe, value(i));
                 *len = len.saturating_sub(removed.into());
                 done(i, removed);
             });
@@ -170,27 +172,33 @@ impl Fixed {
     #[cold]
     #[inline(never)]
     fn put_refused(&mut self, hash: u64, placement: Option<Placement>) -> bool {
-        let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
-        with_layout!(&self.layout, layout => {
-            let (pair, max_kicks) = ((&layout.probe(hash), 0), self.parts.max_kicks);
+        let (layout, bytes, mut overflow) = self.with_overflow();
+        with_layout!(layout, layout => {
+            let probe = layout.probe(hash);
             match placement {
                 Some(placement) => {
-                    copies::insert_refused(layout, bytes, room, pair, placement, max_kicks)
+                    copies::insert_refused(layout, bytes, &mut overflow, &probe, 0, placement)
                 }
-                None => copies::insert(layout, bytes, room, pair, max_kicks),
+                None => copies::insert(layout, bytes, &mut overflow, &probe, 0),
             }
         })
     }
 
     #[inline(never)]
     fn put_in_others(&mut self, hash: u64, value: u64) -> bool {
-        let how = (self.parts.max_kicks, self.parts.len < self.crowded_from[0]);
-        let (bytes, room) = (&mut *self.bytes, (&mut self.search, &mut self.spill));
-        with_layout!(&self.layout, layout => {
-            let pair = (&layout.probe(hash), value);
+        let is_sparse = self.parts.len < self.crowded_from[0];
+        let (layout, bytes, mut overflow) = self.with_overflow();
+        with_layout!(layout, layout => {
+            let probe = layout.probe(hash);
             // SAFETY: as in `put`.
-            unsafe { copies::insert_as(layout, bytes, room, pair, how) }
+            unsafe { copies::insert_as(layout, bytes, &mut overflow, &probe, value, is_sparse) }
         })
+    }
+
+    /// The layout, its bytes, and what handles keys that they do not take at once.
+    fn with_overflow(&mut self) -> (&AnyLayout, &mut [u8], Overflow<'_>) {
+        let Self { bytes, layout, search, spill, parts, .. } = self;
+        (layout, bytes, Overflow { search, spill, max_kicks: parts.max_kicks })
     }
 
     /// Removes a copy; the caller changes `len`, as with [`put`](Self::put).
@@ -199,10 +207,10 @@ impl Fixed {
         let Self { layout, bytes, spill, .. } = self;
         match layout {
             AnyLayout::BucketedBytes64(layout) => {
-                copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
+                copies::remove(layout, bytes, spill, &layout.probe(hash), value)
             }
             AnyLayout::GapWindows64(layout) => {
-                copies::remove(layout, bytes, spill, (&layout.probe(hash), value))
+                copies::remove(layout, bytes, spill, &layout.probe(hash), value)
             }
             _ => self.take_from_others(hash, value),
         }
@@ -211,8 +219,8 @@ impl Fixed {
     #[inline(never)]
     fn take_from_others(&mut self, hash: u64, value: u64) -> bool {
         with_layout!(&self.layout, layout => {
-            let pair = (&layout.probe(hash), value);
-            copies::remove(layout, &mut self.bytes, &mut self.spill, pair)
+            let probe = layout.probe(hash);
+            copies::remove(layout, &mut self.bytes, &mut self.spill, &probe, value)
         })
     }
 
@@ -240,10 +248,9 @@ impl Fixed {
         all.ok_or(UnionError::Copies)?;
         // In a copy, since taking out what was added would not give the old bytes back.
         let mut union = self.copy_for(other)?;
-        let (bytes, search, spill) = (&mut *union.bytes, &mut union.search, &mut union.spill);
-        let added = with_layout!(&self.layout, layout => {
-            let (from, how) = ((&*other.bytes, &other.spill), (copies, self.parts.max_kicks));
-            copies::absorb(layout, bytes, (search, spill), from, how)
+        let (layout, bytes, mut overflow) = union.with_overflow();
+        let added = with_layout!(layout, layout => {
+            copies::absorb(layout, bytes, &mut overflow, &other.bytes, &other.spill, copies)
         });
         union.parts.len += added.ok_or_else(|| self.refusal())?;
         *self = union;

@@ -6,7 +6,8 @@ use core::ops::Range;
 
 use crate::addressing::scale;
 use crate::layout::bits::index;
-use crate::layout::{Lanes, Search, copies};
+use crate::layout::copies::{self, Overflow};
+use crate::layout::{Lanes, Search};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::fixed::Fixed;
@@ -115,8 +116,8 @@ impl Run<'_> {
                 return;
             }
             drop(spilled);
-            let room = (&mut search, &mut fresh);
-            if copies::insert(lanes, bytes, room, (probe, value), max_kicks) {
+            let mut overflow = Overflow { search: &mut search, spill: &mut fresh, max_kicks };
+            if copies::insert(lanes, bytes, &mut overflow, probe, value) {
                 inserted += 1;
             } else {
                 refused.push(position);

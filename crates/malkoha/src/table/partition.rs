@@ -8,7 +8,8 @@ use crate::addressing::scale;
 use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
 use crate::layout::bits::index;
-use crate::layout::{Search, TableLayout, copies};
+use crate::layout::copies::{self, Overflow};
+use crate::layout::{Search, TableLayout};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
 use crate::table::placing;
@@ -228,7 +229,8 @@ impl Share {
 /// Inserts the hashes of a round, and returns those that found no place. The shares are empty then.
 pub(super) fn insert<L: TableLayout + Sync>(
     layout: &L,
-    (bytes, spill): (&mut [u8], &mut Spill),
+    bytes: &mut [u8],
+    spill: &mut Spill,
     rounds: &mut Rounds,
     max_kicks: u32,
 ) -> Vec<u64> {
@@ -263,16 +265,16 @@ fn fill<L: TableLayout>(
     max_kicks: u32,
 ) -> (Vec<u64>, Vec<(SpillKey, u64)>) {
     let (mut refused, mut search, mut spill) = (Vec::new(), Search::default(), Spill::default());
+    let mut overflow = Overflow { search: &mut search, spill: &mut spill, max_kicks };
     let mut left = Vec::new();
     let first_segment = (partitions.start << rounds.cut.shift) as u64;
     for partition in partitions {
         for hashes in rounds.partition(partition) {
-            // SAFETY: the function asks nothing of its callers.
-            unsafe { placing::try_place(layout, bytes, first_segment, hashes, &mut left) };
+            placing::try_place(layout, bytes, first_segment, hashes, &mut left);
         }
         left.retain(|hash| {
             let probe = placing::probe_from(layout, hash.to_le_bytes(), first_segment);
-            !copies::insert(layout, bytes, (&mut search, &mut spill), (&probe, 0), max_kicks)
+            !copies::insert(layout, bytes, &mut overflow, &probe, 0)
         });
         refused.append(&mut left);
     }

@@ -12,11 +12,7 @@ vectorized! {
     /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
     /// are in cache. The bytes of `hashes` are in little-endian order. Those that got no slot at
     /// once are added to `left`.
-    ///
-    /// # Safety
-    ///
-    /// None is needed: functions of several instruction sets are unsafe usually.
-    pub(crate) unsafe fn try_place<L: TableLayout>(
+    pub(crate) fn try_place<L: TableLayout>(
         layout: &L,
         bytes: &mut [u8],
         first_segment: u64,

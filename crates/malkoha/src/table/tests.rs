@@ -128,8 +128,7 @@ impl Pair {
                 let words: Vec<[u8; 8]> = hashes.iter().map(|hash| hash.to_le_bytes()).collect();
                 let bytes = &mut *self.table.bytes;
                 with_layout!(&self.table.layout, layout => {
-                    // SAFETY: the function asks nothing of its callers.
-                    unsafe { placing::try_place(layout, bytes, 0, &words, &mut left) };
+                    placing::try_place(layout, bytes, 0, &words, &mut left);
                 });
                 self.table.parts.len += (hashes.len() - left.len()) as u64;
                 let mut left = left.into_iter().peekable();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::addressing::Probe;
 use crate::concurrent::batch::Aims;
-use crate::concurrent::space::Space;
+use crate::concurrent::buckets::Buckets;
 use crate::concurrent::sync::Ordering;
 use crate::concurrent::table::Table;
 use crate::geometry::{Geometry, Layout};
@@ -44,8 +44,8 @@ fn geometry(places: u32) -> Geometry {
 }
 
 fn table<P: Locking>(places: u32) -> Arc<Table<P>> {
-    let space = Space::new(&geometry(places)).expect("a few bytes");
-    Arc::new(Table::new(geometry(places), space))
+    let buckets = Buckets::new(&geometry(places)).expect("a few bytes");
+    Arc::new(Table::new(geometry(places), buckets))
 }
 
 /// The `number`-th fingerprint with these two buckets.
@@ -56,7 +56,7 @@ fn key<P: Locking>(table: &Table<P>, first: u64, second: u64, number: usize) -> 
 
 /// Puts a key into a bucket, and retries until it succeeds.
 fn put<P: Locking>(table: &Table<P>, place: u64, key: &Probe) {
-    let [bucket, _] = table.space.buckets(&Probe { first: place, ..*key });
+    let [bucket, _] = table.buckets.of(&Probe { first: place, ..*key });
     assert!(table.put(bucket, key.fingerprint), "the model leaves room");
 }
 
@@ -66,7 +66,7 @@ fn relocate<P: Locking>(table: &Table<P>, from: u64, to: u64) -> bool {
 }
 
 fn slots<P: Locking>(table: &Table<P>) -> Vec<u64> {
-    let words = table.space.segment(0).iter().map(|word| word.load(Ordering::Relaxed));
+    let words = table.buckets.segment(0).iter().map(|word| word.load(Ordering::Relaxed));
     let lanes = words.flat_map(|word| [table.lanes.lane(word, 0), table.lanes.lane(word, 1)]);
     lanes.filter(|&fingerprint| fingerprint != 0).collect()
 }

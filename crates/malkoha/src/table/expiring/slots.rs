@@ -69,7 +69,7 @@ impl<'a, W: Word> Slots<'a, W> {
             let place = self.make_room(times, probe)?;
             (place, buckets.load(self.bytes, base, place))
         };
-        self.bytes_of(base, place, buckets.pushed(bucket, (probe.fingerprint, label)));
+        self.bytes_of(base, place, buckets.pushed(bucket, probe.fingerprint, label));
         *self.occupied += 1;
         times.count_in(label);
         Some(true)
