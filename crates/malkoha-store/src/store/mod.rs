@@ -11,6 +11,7 @@ mod lost_key;
 mod many;
 mod merge;
 mod metrics;
+mod named_tables;
 mod open;
 mod order;
 mod read;
@@ -18,7 +19,6 @@ mod removed_tables;
 mod renewal;
 mod repair;
 mod snapshot;
-
 mod swap;
 mod table;
 mod tables;

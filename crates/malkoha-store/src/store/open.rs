@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::tables::{Tables, order_of};
+use super::named_tables::order_of;
+use super::tables::Tables;
 use super::{Background, Inner, Maintained, Store, Throttle};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};

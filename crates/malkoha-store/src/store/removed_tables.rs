@@ -1,4 +1,4 @@
-//! Deletes the keys of removed tables.
+//! Removes tables, and deletes the keys of those that are removed.
 
 use std::sync::Arc;
 
@@ -16,6 +16,33 @@ const BATCH: usize = 1 << 15;
 const SMALL_BATCH: usize = 1 << 6;
 
 impl Store {
+    /// Removes a table with all of its keys; returns whether it was there. The table is gone at
+    /// once, except in snapshots. Then its keys are deleted: this reads the whole log, and writes a
+    /// tombstone of 20 bytes and the key for each. If that ends early, it is continued when a table
+    /// of this name is made, another one is removed, or the store is compacted.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put), and if a record of the log cannot be read. Then all readable keys are
+    /// deleted, and a table of this name can be made again after a [repair](Self::repair). Unless
+    /// the first write failed, the table is gone nevertheless, and only its space is not.
+    pub fn remove_table(&self, name: &str) -> Result<bool> {
+        let _one_at_a_time = self.inner.listing.lock();
+        let before = self.inner.tables.load_full();
+        if before.number(name).is_none() {
+            return Ok(false);
+        }
+        let tables = before.removing(name);
+        {
+            // Writers check this while nobody else writes, so no later write belongs to the table.
+            let _writer = self.inner.writer()?;
+            self.inner.tables.store(Arc::new(tables.clone()));
+        }
+        self.write_list(&tables).inspect_err(|_| self.inner.tables.store(before))?;
+        self.delete_keys_of_removed()?;
+        Ok(true)
+    }
+
     /// Deletes the keys that removed tables still have.
     pub(super) fn delete_removed_tables(&self) -> Result<()> {
         if !self.inner.tables.load().has_removed() {

@@ -1,14 +1,13 @@
 //! Files that are read and written by system calls, as on Windows.
 
-use std::fs::OpenOptions;
 use std::sync::Arc;
 
 use malkoha_store::storage::OsStorage;
-use malkoha_store::{Batch, Compression, Error, Options, Store};
+use malkoha_store::{Batch, Compression, Options, Store};
 
 use crate::support::{Contents, Dir, assert_holds, each_file, key, options, pairs};
 
-fn open(dir: &Dir, options: &Options) -> Store {
+pub(crate) fn open(dir: &Dir, options: &Options) -> Store {
     let storage = OsStorage::open(dir.path()).unwrap().unmapped();
     let lock = storage.lock().unwrap().expect("nobody else has it");
     Store::open_in(Arc::new(storage), Some(lock), options).unwrap()
@@ -52,33 +51,6 @@ fn a_store_needs_no_mapping() {
         store.close().unwrap();
     }
     assert_holds(&open(&dir, &options()), &expected);
-}
-
-/// An error of the system becomes one of the store, only for the keys whose records it hit.
-#[test]
-fn what_cannot_be_read_is_an_error() {
-    let dir = Dir::new();
-    let store = open(&dir, &options().file_bytes(1 << 18));
-    for n in 0..2000 {
-        store.put(&key(n), &[7; 200]).unwrap();
-    }
-    let first = OpenOptions::new().write(true).open(&dir.logs()[0]).unwrap();
-    first.set_len(3 * 4096).unwrap();
-    let failed = (0..2000).filter(|&n| match store.get(&key(n)) {
-        Ok(found) => {
-            assert_eq!(found.as_deref(), Some(&[7; 200][..]));
-            false
-        }
-        Err(error) => {
-            assert!(matches!(error, Error::Io { action: "read", .. }), "{error}");
-            true
-        }
-    });
-    let failed = failed.count();
-    assert!((100..1900).contains(&failed), "{failed}");
-    assert_eq!(store.verify().unwrap().lost, failed as u64);
-    store.put(b"later", b"is written").unwrap();
-    assert_eq!(store.get(b"later").unwrap().as_deref(), Some(&b"is written"[..]));
 }
 
 /// What the system counts for this thread, or this process.

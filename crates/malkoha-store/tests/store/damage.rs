@@ -24,6 +24,12 @@ pub(crate) fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
+/// Gives the header of a log file the checksum that matches.
+pub(crate) fn seal_header(bytes: &mut [u8]) {
+    let sum = crc32c::crc32c(&bytes[..60]);
+    bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+}
+
 /// The place of a key in a file.
 pub(crate) fn place(bytes: &[u8], key: &[u8]) -> usize {
     bytes.windows(key.len()).position(|part| part == key).unwrap()
@@ -354,8 +360,7 @@ fn numbers_that_no_store_reaches_are_refused() {
     let (dir, _) = without_checkpoint();
     change(&dir.logs()[0], |bytes| {
         bytes[24..32].fill(0xff);
-        let sum = crc32c::crc32c(&bytes[..60]);
-        bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+        seal_header(bytes);
     });
     refusal(&dir);
     Store::repair(dir.path()).unwrap();

@@ -33,8 +33,13 @@ fn cut(path: &Path, bytes: u64) {
 
 #[test]
 fn what_cannot_be_read_is_an_error_and_ends_no_process() {
+    cannot_be_read(|dir, options| Store::open(dir.path(), options).unwrap());
+    cannot_be_read(crate::calls::open);
+}
+
+fn cannot_be_read(open: impl Fn(&Dir, &Options) -> Store) {
     let (dir, expected, options) = store_of_large_files();
-    let store = Store::open(dir.path(), &options).unwrap();
+    let store = open(&dir, &options);
     cut(&dir.logs()[0], 3 * 4096);
     let (mut read, mut failed) = (0, 0);
     for (key, value) in &expected {

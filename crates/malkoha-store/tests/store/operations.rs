@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
 
-use crate::support::{Contents, Dir, assert_holds, delete_all, each_file, key, options, put_all};
+use crate::support::{
+    Contents, Dir, assert_holds, delete_all, each_file, key, options, pairs, put_all,
+};
 
 #[test]
 fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
@@ -127,11 +129,7 @@ fn a_snapshot_does_not_change() {
         store.put(&key(n + 10_000), b"more").unwrap();
     }
     store.compact().unwrap();
-    let found: Contents = snapshot
-        .iter()
-        .map(|entry| entry.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).unwrap())
-        .collect();
-    assert_eq!(found, expected);
+    assert_eq!(Contents::from_iter(pairs(snapshot.iter())), expected);
     assert_eq!(snapshot.len(), 3000);
     assert_eq!(snapshot.get(&key(4)).unwrap().as_deref(), Some(&b"old"[..]));
     assert_eq!(snapshot.get(&key(10_004)).unwrap(), None);

@@ -4,7 +4,7 @@ use std::fs;
 
 use malkoha_store::{Batch, Durability, Error, LostKey, Store};
 
-use crate::damage::{change, flip, place, refusal, without_checkpoint};
+use crate::damage::{change, flip, place, refusal, seal_header, without_checkpoint};
 use crate::support::{Contents, Dir, assert_holds, contents, key, options};
 
 #[test]
@@ -154,8 +154,7 @@ fn repair_keeps_the_first_record_of_a_file_that_says_it_is_older() {
         let (dir, expected) = without_checkpoint();
         change(&dir.logs()[number], |bytes| {
             bytes[24] -= 1;
-            let sum = crc32c::crc32c(&bytes[..60]);
-            bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+            seal_header(bytes);
         });
         refusal(&dir);
         assert_eq!(Store::repair(dir.path()).unwrap().keys, expected.len() as u64);

@@ -140,10 +140,7 @@ pub(crate) fn filled() -> (Dir, Contents) {
         let dir = Dir::new();
         let store = Store::open(dir.path(), &options().durability(Durability::Always)).unwrap();
         let mut expected = Contents::new();
-        for n in 0..600 {
-            store.put(&key(n), &[1; 50]).unwrap();
-            expected.insert(key(n), vec![1; 50]);
-        }
+        put_all(&store, &mut expected, 0..600, &[1; 50]);
         store.close().unwrap();
         let names = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let file =

@@ -1,12 +1,11 @@
-//! Conditional writes, counts, and keys in order.
+//! Conditional writes, and counts.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::time::Duration;
 
-use malkoha_store::{Batch, Durability, Entries, Error, Options, Store, Swap};
+use malkoha_store::{Batch, Durability, Error, Options, Store, Swap};
 
-use crate::support::{Dir, contents, key, options, pairs};
+use crate::support::{Dir, contents, key, options};
 
 #[test]
 fn swaps_do_what_they_say_at_each_durability() {
@@ -75,34 +74,6 @@ fn swaps_of_threads_follow_each_other() {
         assert_eq!(firsts, steps as usize);
         store.close().unwrap();
     }
-}
-
-#[test]
-fn keys_in_order() {
-    let dir = Dir::new();
-    let store = dir.open();
-    for n in 0..2000 {
-        store.put(&key(n), &n.to_le_bytes()).unwrap();
-    }
-    (0..2000).step_by(3).for_each(|n| assert!(store.delete(&key(n)).unwrap()));
-    (0..2000).step_by(4).for_each(|n| store.put(&key(n), b"new").unwrap());
-    let expected = contents(&store);
-    let snapshot = store.snapshot();
-    store.put(b"key 1 later", b"").unwrap();
-    let same = |found: Entries<'_>, expected: BTreeMap<&[u8], &[u8]>| {
-        let found = pairs(found);
-        assert!(found.iter().map(|(key, value)| (&key[..], &value[..])).eq(expected));
-    };
-    let all = || expected.iter().map(|(key, value)| (&key[..], &value[..]));
-    for prefix in ["", "k", "key 1", "key 17", "key 1999", "kez"] {
-        let prefix = prefix.as_bytes();
-        let found = snapshot.prefix(prefix).unwrap();
-        same(found, all().filter(|(key, _)| key.starts_with(prefix)).collect());
-    }
-    let from = &b"key 12"[..];
-    let range = (Bound::Included(from), Bound::Excluded(&b"key 9"[..]));
-    let found = snapshot.range(range).unwrap();
-    same(found, all().filter(|(key, _)| (from..&b"key 9"[..]).contains(key)).collect());
 }
 
 #[test]

@@ -13,9 +13,7 @@ use crate::support::{Contents, Dir, assert_holds, key, options, pairs};
 /// What a table has, by iteration.
 fn contents(store: &Store, name: &str) -> Contents {
     let snapshot = store.snapshot();
-    let table = snapshot.table(name).unwrap();
-    let entries = table.iter().map(|entry| entry.unwrap());
-    entries.map(|entry| (entry.key.to_vec(), entry.value.to_vec())).collect()
+    Contents::from_iter(pairs(snapshot.table(name).unwrap().iter()))
 }
 
 /// A table has exactly these keys: asked one by one, all at once, and by iteration.
