@@ -1,6 +1,7 @@
 //! Options of CF.RESERVE and CF.INSERT.
 
 use std::num::IntErrorKind;
+use std::str::FromStr;
 
 use malkoha::MAX_CAPACITY;
 
@@ -10,7 +11,7 @@ use crate::server::{Context, max_filter_bytes};
 use crate::value::{Expiry, Properties, parse_rate};
 
 /// A number in decimal.
-pub(crate) fn number(text: &[u8]) -> Option<u64> {
+pub(crate) fn number<N: FromStr>(text: &[u8]) -> Option<N> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
@@ -95,8 +96,7 @@ fn expiry(ttl: Option<u64>, resolution: Option<u64>) -> Result<Option<Expiry>, C
 
 /// Seconds, perhaps with a fraction, as milliseconds.
 fn milliseconds(option: &str, value: &[u8]) -> Result<u64, CommandError> {
-    let seconds: Option<f64> = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-    let seconds = seconds.ok_or_else(|| CommandError::unparsed(option))?;
+    let seconds: f64 = number(value).ok_or_else(|| CommandError::unparsed(option))?;
     if !(0.001..=MAX_SECONDS).contains(&seconds) {
         return Err(out_of_range(option, "[0.001, 10000000000]"));
     }
@@ -106,8 +106,7 @@ fn milliseconds(option: &str, value: &[u8]) -> Result<u64, CommandError> {
 }
 
 fn growth(value: &[u8]) -> Result<f64, CommandError> {
-    let factor: Option<f64> = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-    let factor = factor.ok_or_else(|| CommandError::unparsed("GROWTH"))?;
+    let factor: f64 = number(value).ok_or_else(|| CommandError::unparsed("GROWTH"))?;
     if (1.0..=1e9).contains(&factor) {
         Ok(factor)
     } else {
@@ -116,9 +115,7 @@ fn growth(value: &[u8]) -> Result<f64, CommandError> {
 }
 
 fn ranged(option: &str, value: &[u8], min: u16, max: u16) -> Result<u16, CommandError> {
-    let text = std::str::from_utf8(value).ok();
-    let number: Option<i64> = text.and_then(|text| text.parse().ok());
-    let number = number.ok_or_else(|| CommandError::unparsed(option))?;
+    let number: i64 = number(value).ok_or_else(|| CommandError::unparsed(option))?;
     u16::try_from(number)
         .ok()
         .filter(|number| (min..=max).contains(number))

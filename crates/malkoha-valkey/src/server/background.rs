@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use valkey_module::raw::RedisModuleCtx;
 
 use super::args::{Args, Kept};
-use super::context::{Context, reply_bytes};
+use super::context::Context;
+use super::reply::reply_bytes;
 use super::tasks::{Step, Task};
 use crate::error::CommandError;
 

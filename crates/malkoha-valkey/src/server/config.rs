@@ -8,7 +8,6 @@ use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
 use super::api::call;
 use super::args::bytes;
-use super::context::new_string;
 use crate::value::{Properties, parse_rate};
 
 static CAPACITY: AtomicI64 = AtomicI64::new(1024);
@@ -161,8 +160,10 @@ unsafe extern "C" fn set_rate(
     error: *mut *mut RedisModuleString,
 ) -> c_int {
     let Some(rate) = parse_rate(bytes(value)) else {
-        // SAFETY: the server gives room for a message and frees it.
-        unsafe { *error = new_string("error-rate must be a number above 0 and below 1") };
+        let text = "error-rate must be a number above 0 and below 1";
+        let (start, len) = (text.as_ptr().cast(), text.len());
+        // SAFETY: the server gives room for a message, a string of its own that it frees.
+        unsafe { *error = call!(RedisModule_CreateString(null_mut(), start, len)) };
         return 1;
     };
     ERROR_RATE.store(rate.to_bits(), Ordering::Relaxed);

@@ -22,15 +22,18 @@ mod load;
 #[cfg(not(test))]
 mod memory;
 mod metadata;
+mod reply;
+mod room;
 mod tasks;
 
 pub(crate) use args::{Args, Kept};
 pub(crate) use background::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
-pub(crate) use context::{Context, Promised};
+pub(crate) use context::Context;
 pub(crate) use dispatch::{Entry, dispatch, entry};
 pub(crate) use key::Key;
 pub(crate) use load::load;
 #[cfg(not(test))]
 pub(crate) use memory::ServerMemory;
+pub(crate) use room::Promised;
 pub(crate) use tasks::{PIECE, Step, Task};
