@@ -4,9 +4,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Content, Filter, Values, all_but, hashed, pair_chunks};
+use super::{Content, Filter, Values, all_but};
 use crate::error::{BatchError, InsertError};
-use crate::key::{Key, hash_chunks, hash_one};
+use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
 use crate::table::traits::{Candidates, Change, Lookup, Sole};
@@ -221,3 +221,23 @@ impl<$($parameters)*> Filter<$table, Values> {
 maps!([T: Change] T, mut;);
 #[cfg(feature = "std")]
 maps!([] Partitioned;);
+
+/// The pairs with the hashes of their keys.
+fn hashed<K: Key>(hasher: KeyHasher, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
+    pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
+}
+
+/// [`hash_chunks`](crate::key::hash_chunks) for pairs whose hashes are known.
+fn pair_chunks(
+    pairs: &[(u64, u64)],
+    at_once: usize,
+    mut each: impl FnMut(usize, &[u64], &[(u64, u64)]),
+) {
+    let mut hashes = vec![0; pairs.len().min(at_once)];
+    for (chunk, pairs) in pairs.chunks(at_once).enumerate() {
+        for (hash, pair) in hashes.iter_mut().zip(pairs) {
+            *hash = pair.0;
+        }
+        each(chunk * at_once, &hashes[..pairs.len()], pairs);
+    }
+}
