@@ -1,6 +1,7 @@
 //! Time, medians, and the order that keeps a comparison fair on a machine whose speed drifts.
 
 use std::fmt::Display;
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::sync::Barrier;
 use std::thread;
@@ -21,10 +22,36 @@ pub fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// The processor time that this thread has had.
-pub(crate) fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+#[must_use]
+pub fn processor_time() -> Duration {
+    time_of(ClockId::ThreadCPUTime)
+}
+
+/// The processor time that all threads of the process have had.
+#[must_use]
+pub fn process_time() -> Duration {
+    time_of(ClockId::ProcessCPUTime)
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     // Both are positive, and there are fewer than 2^32 nanoseconds in a second.
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Bytes of memory of this process, by the field's name in `/proc/self/status`; 0 where the system
+/// does not tell.
+#[must_use]
+pub fn memory(field: &str) -> u64 {
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) << 10
+}
+
+/// Resets the system's record of this process's peak memory, `VmHWM`.
+pub(crate) fn reset_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 /// Runs the work of each number on a thread of its own, all from one moment on; the time from the

@@ -11,10 +11,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use lab_keys::Keys;
 use malkoha_text::{Decision, Deduplicator, Options};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::args::{OutputArgs, parse_count};
-use crate::measure::progress;
+use crate::measure::{memory, process_time, progress, reset_peak};
 use crate::page::plot::{Axis, Line, Plot};
 use crate::report::{Report, read_csv};
 use crate::results::{Figures, Row};
@@ -85,8 +84,8 @@ fn grow(name: &str, options: Options, args: &TextsArgs, figures: &mut Figures) -
     let mut seen = Deduplicator::new(options)?;
     let mut texts = round(&words, 0..ROUND, args.threads);
     // From here on, the peak is that of the process with this deduplicator.
-    let _ = fs::write("/proc/self/clear_refs", "5");
-    let before = peak_bytes();
+    reset_peak();
+    let before = memory("VmHWM");
     let mut decided = 0;
     for &size in &args.texts {
         let (start, mut used, mut lost, mut alone) = (decided, Duration::ZERO, 0, 0_u64);
@@ -94,9 +93,9 @@ fn grow(name: &str, options: Options, args: &TextsArgs, figures: &mut Figures) -
             progress(format_args!("{name}: {decided} of {size}"));
             let end = size.min(decided + ROUND);
             texts = round(&words, decided..end, args.threads);
-            let since = processor_time();
+            let since = process_time();
             let decisions = seen.decide_many(&texts, args.threads)?;
-            used += processor_time().saturating_sub(since);
+            used += process_time().saturating_sub(since);
             for (number, decision) in (decided..end).zip(decisions) {
                 if !is_copy(number) {
                     alone += 1;
@@ -111,25 +110,11 @@ fn grow(name: &str, options: Options, args: &TextsArgs, figures: &mut Figures) -
         figures.add(name, size, LOST, "per million", lost as f64 / alone as f64 * 1e6);
         figures.add(name, size, EXPECTED, "per million", seen.expected_wrong_loss() * 1e6);
         figures.add(name, size, INDEX, "bytes", seen.size_in_bytes() as f64 / kept);
-        let grown = peak_bytes().saturating_sub(before);
+        let grown = memory("VmHWM").saturating_sub(before);
         figures.add(name, size, PROCESS, "bytes", grown as f64 / kept);
     }
     drop(texts);
     Ok(())
-}
-
-/// The processor time of all threads.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
-}
-
-/// The most memory that the process had; 0 where the system does not say it.
-fn peak_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) * 1024
 }
 
 /// Texts of these numbers.

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use lab::args::OutputArgs;
+use lab::measure::{process_time, processor_time};
 use lab::report::{Report, number};
 use lab::results::Figures;
-use rustix::time::{ClockId, clock_gettime};
 
 /// All figures so far, of stores with as many records.
 pub(crate) struct Output {
@@ -53,21 +53,21 @@ impl Output {
 /// The clock, and the processor time of the thread or the process.
 pub(crate) struct Stopwatch {
     start: Instant,
-    processor: ClockId,
+    processor: fn() -> Duration,
     used: Duration,
 }
 
 impl Stopwatch {
     pub(crate) fn of_thread() -> Self {
-        Self::of(ClockId::ThreadCPUTime)
+        Self::of(processor_time)
     }
 
     pub(crate) fn of_process() -> Self {
-        Self::of(ClockId::ProcessCPUTime)
+        Self::of(process_time)
     }
 
-    fn of(processor: ClockId) -> Self {
-        Self { start: Instant::now(), processor, used: time(processor) }
+    fn of(processor: fn() -> Duration) -> Self {
+        Self { start: Instant::now(), processor, used: processor() }
     }
 
     pub(crate) fn clock(&self) -> Duration {
@@ -75,13 +75,8 @@ impl Stopwatch {
     }
 
     pub(crate) fn processor(&self) -> Duration {
-        time(self.processor).saturating_sub(self.used)
+        (self.processor)().saturating_sub(self.used)
     }
-}
-
-fn time(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

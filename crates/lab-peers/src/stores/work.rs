@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use lab::measure::memory;
 
 use crate::Cli;
 use crate::items::{GROUP, KEY, Key, PREFIX, VALUE, key, random, random_keys};
@@ -110,7 +111,8 @@ impl<'a> Work<'a> {
         if self.cli.sorted {
             numbers.sort_unstable_by_key(|&n| key(n));
         }
-        let before = anonymous_memory();
+        // Memory that no file is behind.
+        let before = memory("RssAnon");
         let (peer, _) = self.create(kind, "", Level::Relaxed)?;
         let (watch, mut longest) = (Stopwatch::of_process(), Duration::ZERO);
         for numbers in numbers.chunks(self.cli.batch) {
@@ -120,7 +122,7 @@ impl<'a> Work<'a> {
         }
         self.output.add_rates(kind.name, "load", self.keys, &watch);
         self.output.add_time(kind.name, "longest transaction of the load", longest);
-        let memory = ratio(anonymous_memory().saturating_sub(before), self.keys);
+        let memory = ratio(memory("RssAnon").saturating_sub(before), self.keys);
         self.output.add(kind.name, "memory after load", "bytes a key", memory);
         if let Some(bytes) = peer.index_bytes() {
             self.output.add(kind.name, "index", "bytes a key", ratio(bytes, self.keys));
@@ -271,14 +273,6 @@ fn bytes_on_disk(path: &Path) -> u64 {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let below: u64 = entries.map(|entry| bytes_on_disk(&entry.path())).sum();
     if metadata.is_file() { metadata.blocks() * 512 } else { below }
-}
-
-/// Memory of this process that no file is behind, in bytes.
-fn anonymous_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kibibytes.unwrap_or(0) << 10
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

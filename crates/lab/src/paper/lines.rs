@@ -38,9 +38,8 @@ pub struct LookupsArgs {
 /// If there is no structure of this name or it cannot be built.
 pub fn run(args: &LookupsArgs) -> Result<()> {
     let mut all = structures::all().into_iter();
-    let structure = all
-        .find(|structure| structure.name == args.structure)
-        .with_context(|| format!("no structure {:?}", args.structure))?;
+    let found = all.find(|structure| structure.name == args.structure);
+    let structure = found.with_context(|| format!("no structure {:?}", args.structure))?;
     let (subject, members) = filled(&structure)?;
     let (mut batch, mut answers) = ([0; BATCH], [false; BATCH]);
     for position in (0..QUERIES).step_by(BATCH) {

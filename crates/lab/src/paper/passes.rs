@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Scale;
 use super::resume::Steps;
 use super::structures::{self, Structure};
+use crate::args::chosen;
 use crate::keys::{Keys, Present};
 use crate::measure::{alternating, median, progress, rate, timed};
 use crate::subject::{How, Operation, Subject};
@@ -61,10 +62,9 @@ impl Passes {
 
 /// All structures, in runs whose order alternates. Each pass is a step.
 pub(super) fn all(scale: &Scale, steps: &mut Steps) -> Result<Vec<Passes>> {
-    let mut passes: Vec<Passes> = structures::named(&scale.only)?
-        .into_iter()
-        .map(|structure| Passes { structure, runs: Vec::new() })
-        .collect();
+    let chosen = chosen(structures::all(), &scale.only, |structure| structure.name)?;
+    let mut passes: Vec<Passes> =
+        chosen.into_iter().map(|structure| Passes { structure, runs: Vec::new() }).collect();
     for run in 0..scale.runs {
         for at in alternating(passes.len(), run) {
             let structure = &passes[at].structure;

@@ -3,7 +3,7 @@
 //!
 //! A new structure is one entry of [`all`].
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use malkoha::{
     ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentCuckooFilter, GrowableCuckooFilter,
     KeyHasher, Layout,
@@ -146,17 +146,6 @@ pub(super) fn all() -> Vec<Structure> {
     ]
 }
 
-/// Those of these names, or all if there are none.
-pub(super) fn named(names: &[String]) -> Result<Vec<Structure>> {
-    let known: Vec<&str> = all().iter().map(|structure| structure.name).collect();
-    for name in names {
-        ensure!(known.contains(&name.as_str()), "--only {name:?}: there are {}", known.join(", "));
-    }
-    let wanted =
-        |structure: &Structure| names.is_empty() || names.iter().any(|name| name == structure.name);
-    Ok(all().into_iter().filter(wanted).collect())
-}
-
 fn cuckoo(slots: u64, layout: Layout, fingerprint_bits: u32) -> Result<Box<dyn Subject>> {
     Ok(Box::new(library(slots, layout, fingerprint_bits)?))
 }
@@ -176,18 +165,6 @@ fn at_load(slots: u64, load: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn structures_are_chosen_by_their_names() {
-        let names = |only: &[&str]| -> Result<Vec<&str>> {
-            let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-            Ok(named(&only)?.iter().map(|structure| structure.name).collect())
-        };
-        assert_eq!(names(&["shared growing", "CF"]).unwrap(), ["CF", "shared growing"]);
-        assert_eq!(names(&[]).unwrap().len(), all().len());
-        let error = names(&["CF", "growing"]).unwrap_err().to_string();
-        assert!(error.contains("\"growing\"") && error.contains("gap windows"), "{error}");
-    }
 
     #[test]
     fn all_structures_are_of_one_size() {

@@ -7,8 +7,8 @@ use malkoha::Geometry;
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 const LOW: u64 = 0xffff_ffff;
 
-/// Hashes for a growing set, shared or not, or a map of one owner: half of them for one segment,
-/// however often that splits, and half for two buckets of it.
+/// Hashes for a growing set or map: half of them for one segment, however often that splits, and
+/// half for two buckets of it.
 pub(super) fn for_growing(hashes: usize) -> Vec<u64> {
     let hash = |n: u64, zeros| inverse_of(MIX).wrapping_mul(n.wrapping_mul(MIX) >> zeros);
     let jam = |hash: &u64| hash >> 20 & 0xfff == 77;
@@ -16,13 +16,6 @@ pub(super) fn for_growing(hashes: usize) -> Vec<u64> {
     let mut jams = (0..).map(|n| hash(n, zeros((n >> 14) as usize))).filter(jam);
     let crowd = |n: usize| hash(n as u64, zeros(n));
     (0..hashes).map(|n| if n % 2 == 0 { crowd(n) } else { jams.next().unwrap_or(0) }).collect()
-}
-
-/// The same for a growing map of shards: the crowd belongs to one of them.
-pub(super) fn for_shards(hashes: usize) -> Vec<u64> {
-    let is_first = |hash: &u64| (hash ^ hash >> 32).wrapping_mul(0x9fb2_1c65_1e98_df25) >> 58 == 0;
-    let hash = |n: u64| inverse_of(MIX).wrapping_mul(n.wrapping_mul(MIX) >> 20);
-    (0..).map(hash).filter(is_first).take(hashes).collect()
 }
 
 /// Hashes whose places are both in the first eighth of a table of fixed size, of one segment.

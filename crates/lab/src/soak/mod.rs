@@ -130,27 +130,22 @@ struct Soak<'a> {
 
 impl Soak<'_> {
     fn growing(&mut self) -> Result<()> {
-        let crafted = crafted::for_growing;
         let mut set: GrowableCuckooFilter =
             Builder::new().capacity(CAPACITY).fpr(0.5).growth(1.0).build()?;
         let kind = set!(GrowableCuckooFilter, Some(unite_set), |set| set.shrink_to_fit());
-        self.grow("one owner, set", &mut set, kind, crafted)?;
+        self.grow("one owner, set", &mut set, kind)?;
         drop(set);
         let mut map = GrowableCuckooMap::with_capacity(CAPACITY, 0.01, VALUE_BITS)?;
         let kind = map!(GrowableCuckooMap, Some(unite_map), |map| map.shrink_to_fit());
-        self.grow("one owner, map", &mut map, kind, crafted)?;
+        self.grow("one owner, map", &mut map, kind)?;
         drop(map);
         let mut set = GrowableConcurrentCuckooFilter::with_capacity(CAPACITY, 0.01)?;
-        self.grow(
-            "shared, set",
-            &mut set,
-            set!(GrowableConcurrentCuckooFilter, None, |set| set.shrink_to_fit()),
-            crafted,
-        )?;
+        let kind = set!(GrowableConcurrentCuckooFilter, None, |set| set.shrink_to_fit());
+        self.grow("shared, set", &mut set, kind)?;
         drop(set);
         let mut map = GrowableConcurrentCuckooMap::with_capacity(CAPACITY, 0.01, VALUE_BITS)?;
         let kind = map!(GrowableConcurrentCuckooMap, None, |map| map.shrink_to_fit());
-        self.grow("shared, map", &mut map, kind, crafted::for_shards)
+        self.grow("shared, map", &mut map, kind)
     }
 
     fn fixed(&mut self) -> Result<()> {
@@ -163,13 +158,8 @@ impl Soak<'_> {
         self.fill("fixed, map", &mut map, &geometry, &map!(CuckooMap, None, |_| {}), kicks);
         let mut set = ConcurrentCuckooFilter::with_capacity(full::CAPACITY, 0.01)?;
         let geometry = *set.geometry();
-        self.fill(
-            "fixed, shared set",
-            &mut set,
-            &geometry,
-            &set!(ConcurrentCuckooFilter, None, |_| {}),
-            kicks,
-        );
+        let kind = set!(ConcurrentCuckooFilter, None, |_| {});
+        self.fill("fixed, shared set", &mut set, &geometry, &kind, kicks);
         Ok(())
     }
 
@@ -184,13 +174,12 @@ impl Soak<'_> {
         name: &str,
         filter: &mut Filter<T, C>,
         kind: Kind<Filter<T, C>>,
-        crafted: fn(usize) -> Vec<u64>,
     ) -> Result<()> {
         if !self.is_asked(name) {
             return Ok(());
         }
         let operations = self.args.operations;
-        let crafted = crafted((operations / CRAFTED) as usize);
+        let crafted = crafted::for_growing((operations / CRAFTED) as usize);
         let mut stream = Stream::new(filter, kind, crafted, self.args.seed);
         let (mut next_check, mut next_union, mut unions) = (1 << 16, operations / UNIONS, 0_u64);
         stream.meter.resume();

@@ -1,12 +1,11 @@
 //! Filling: one by one, in batches, and from a slice.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
 use super::{Filled, Workload};
-use crate::measure::timed;
+use crate::measure::{memory, reset_peak, timed};
 use crate::subject::{Build, How, Operation};
 
 /// Equal parts that a fill is timed in.
@@ -67,14 +66,15 @@ impl Workload<'_> {
 
     fn record_build(&mut self, contender: usize, build: &Build, threads: usize) -> Result<Filled> {
         let mut time = Duration::ZERO;
-        let before = peak_from_now();
+        reset_peak();
+        let before = memory("VmRSS");
         let start = Instant::now();
         let subject = timed(&mut time, || build(&self.all, threads))?;
         if threads > 1 {
             time = start.elapsed(); // this thread's own time says nothing then
         }
         let accepted = self.settings.keys;
-        let peak = status("VmHWM:").saturating_sub(before + subject.bytes()) as f64;
+        let peak = memory("VmHWM").saturating_sub(before + subject.bytes()) as f64;
         let beyond = peak / accepted as f64;
         self.record(contender, "build, peak beyond the result", "bytes a key", beyond);
         let measure = if threads > 1 { format!("build on {threads}") } else { "build".to_owned() };
@@ -111,17 +111,4 @@ impl Workload<'_> {
             }
         }
     }
-}
-
-/// Resets the system's record of peak memory; returns the bytes now in use, or 0 where the system
-/// does not tell.
-fn peak_from_now() -> u64 {
-    let _ = fs::write("/proc/self/clear_refs", "5");
-    status("VmRSS:")
-}
-
-fn status(name: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0) * 1024
 }
