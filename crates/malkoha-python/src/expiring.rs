@@ -9,8 +9,8 @@ use malkoha::{InsertError, KeyHasher};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
+use crate::common_methods::common_methods;
 use crate::errors::{Raise, UnionError};
-use crate::face::common_methods;
 use crate::filter::Set;
 use crate::filter::batches::batch_methods;
 use crate::key;
@@ -30,7 +30,7 @@ pub(crate) struct PyExpiring {
     hasher: KeyHasher,
 }
 
-common_methods!(PyExpiring, "ExpiringCuckooFilter");
+common_methods!(PyExpiring, store::Ages, "ExpiringCuckooFilter");
 change_methods!(PyExpiring, Aging);
 batch_methods!(PyExpiring, Aging);
 
@@ -88,19 +88,19 @@ impl PyExpiring {
     /// The latest time passed to advance(); 0 before any.
     #[getter]
     fn now(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().0)
+        self.read_one(py, |set| set.times().now)
     }
 
     /// The shortest time for which a key is found.
     #[getter]
     fn ttl(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().1)
+        self.read_one(py, |set| set.times().ttl)
     }
 
     /// The longest additional time for which a key can be found, rounded up.
     #[getter]
     fn resolution(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().2)
+        self.read_one(py, |set| set.times().resolution)
     }
 
     /// An upper bound of the time since a key was added or refreshed, less than a step of
@@ -174,11 +174,6 @@ fn with_ages<F>(options: &Options, ttl: u64, step: Option<u64>) -> PyResult<Buil
 }
 
 impl PyExpiring {
-    fn from_store(py: Python<'_>, store: Store<store::Ages>) -> Self {
-        let hasher = store.hasher(py);
-        Self { store, hasher }
-    }
-
     fn read_one<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aging) -> R + Send) -> R {
         match &self.store {
             Store::Fixed(lock) => lock.read_one(py, |set| read(set)),
@@ -213,11 +208,16 @@ impl PyExpiring {
     }
 }
 
+struct Times {
+    now: u64,
+    ttl: u64,
+    resolution: u64,
+}
+
 /// The operations of every set whose keys expire.
 trait Aging: Set {
     fn advance(&mut self, now: u64);
-    /// The present time, the time to live, and the resolution.
-    fn times(&self) -> (u64, u64, u64);
+    fn times(&self) -> Times;
     fn age_hash(&self, hash: u64) -> Option<u64>;
     fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
     fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
@@ -232,8 +232,9 @@ macro_rules! aging {
                 <$filter>::advance(self, now);
             }
 
-            fn times(&self) -> (u64, u64, u64) {
-                (<$filter>::now(self), <$filter>::ttl(self), <$filter>::resolution(self))
+            fn times(&self) -> Times {
+                let (now, ttl) = (<$filter>::now(self), <$filter>::ttl(self));
+                Times { now, ttl, resolution: <$filter>::resolution(self) }
             }
 
             fn age_hash(&self, hash: u64) -> Option<u64> {

@@ -7,10 +7,10 @@
 mod arguments;
 mod batch;
 mod columns;
+mod common_methods;
 mod embedded;
 mod errors;
 mod expiring;
-mod face;
 mod files;
 mod filter;
 mod key;

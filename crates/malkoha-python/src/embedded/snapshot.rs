@@ -11,6 +11,7 @@ use super::entries::{Asked, PyEntries, bounds};
 use super::handle::Process;
 use super::object::{Form, bytes};
 use super::table::PyTable;
+use crate::common_methods::length;
 use crate::errors::{Raise, StoreClosedError};
 
 /// A table, or the keys of the store itself, at one moment.
@@ -28,11 +29,6 @@ pub(super) fn of<'s>(snapshot: &'s Snapshot, name: Option<&str>) -> Result<Table
         None => Ok(snapshot.main()),
         Some(name) => snapshot.table(name).ok_or(Error::TableRemoved),
     }
-}
-
-/// A length as Python's, which end there.
-pub(super) fn length(len: u64) -> usize {
-    usize::try_from(len).unwrap_or(usize::MAX).min(isize::MAX.cast_unsigned())
 }
 
 impl View {

@@ -10,8 +10,9 @@ use super::batch::PyBatch;
 use super::entries::{Asked, PyEntries, bounds};
 use super::handle::Handle;
 use super::object::{Form, bytes, time};
-use super::snapshot::{View, length};
+use super::snapshot::View;
 use super::store::PyStore;
+use crate::common_methods::length;
 
 /// The keys of one table of a store, or of the store itself.
 #[pyclass(name = "Table", module = "malkoha", frozen, subclass)]

@@ -10,8 +10,8 @@ use malkoha::{InsertError, KeyHasher, Keys};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
+use crate::common_methods::common_methods;
 use crate::errors::Raise;
-use crate::face::common_methods;
 use crate::key;
 use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
@@ -37,7 +37,7 @@ pub(crate) struct PyFilter {
     hasher: KeyHasher,
 }
 
-common_methods!(PyFilter, "CuckooFilter");
+common_methods!(PyFilter, Keys, "CuckooFilter");
 change_methods!(PyFilter, Set);
 batches::batch_methods!(PyFilter, Set);
 
@@ -120,13 +120,6 @@ impl PyFilter {
         if let Store::Growable(lock) = &self.store {
             store::change(py, lock, GrowableCuckooFilter::shrink_to_fit);
         }
-    }
-}
-
-impl PyFilter {
-    fn from_store(py: Python<'_>, store: Store<Keys>) -> Self {
-        let hasher = store.hasher(py);
-        Self { store, hasher }
     }
 }
 

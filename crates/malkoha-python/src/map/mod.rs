@@ -8,8 +8,8 @@ use malkoha::{GrowableCuckooMap, InsertError, KeyHasher, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
+use crate::common_methods::common_methods;
 use crate::errors::Raise;
-use crate::face::common_methods;
 use crate::key;
 use crate::lock::Lock;
 use crate::options::{self, Kind, Options};
@@ -27,7 +27,7 @@ pub(crate) struct PyMap {
     hasher: KeyHasher,
 }
 
-common_methods!(PyMap, "CuckooMap");
+common_methods!(PyMap, Values, "CuckooMap");
 change_methods!(PyMap, Map);
 
 #[pymethods]
@@ -163,11 +163,6 @@ fn not_in(key: &Bound<'_, PyAny>, value: u64) -> PyErr {
 }
 
 impl PyMap {
-    fn from_store(py: Python<'_>, store: Store<Values>) -> Self {
-        let hasher = store.hasher(py);
-        Self { store, hasher }
-    }
-
     fn look_up_one<R>(&self, py: Python<'_>, look_up: impl FnOnce(&dyn Lookups) -> R + Send) -> R {
         match &self.store {
             Store::Fixed(lock) => lock.read_one(py, |map| look_up(map)),

@@ -1,8 +1,15 @@
 //! The methods that sets and maps have alike.
 
-/// Implements them for a class with the fields `store` and `hasher`, and `from_store`.
+/// Implements them for a class with the fields `store`, of this content, and `hasher`.
 macro_rules! common_methods {
-    ($class:ident, $name:literal) => {
+    ($class:ident, $content:ty, $name:literal) => {
+        impl $class {
+            fn from_store(py: Python<'_>, store: crate::store::Store<$content>) -> Self {
+                let hasher = store.hasher(py);
+                Self { store, hasher }
+            }
+        }
+
         #[pymethods]
         impl $class {
             fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -11,9 +18,7 @@ macro_rules! common_methods {
             }
 
             fn __len__(&self, py: Python<'_>) -> usize {
-                let len = self.store.read_one(py, |table| table.len());
-                // Python's lengths end there.
-                usize::try_from(len).unwrap_or(usize::MAX).min(isize::MAX.cast_unsigned())
+                crate::common_methods::length(self.store.read_one(py, |table| table.len()))
             }
 
             fn __bool__(&self, py: Python<'_>) -> bool {
@@ -215,3 +220,8 @@ macro_rules! common_methods {
     };
 }
 pub(crate) use common_methods;
+
+/// A length as Python's, which end there.
+pub(crate) fn length(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX).min(isize::MAX.cast_unsigned())
+}
