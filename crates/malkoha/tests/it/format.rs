@@ -5,7 +5,7 @@ use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError}
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::support::mutate::{Random, mutate};
-use crate::support::{fixture, fixtures};
+use crate::support::{assert_damage_is_noticed, fixture, fixtures, seal_header};
 
 const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.
@@ -77,15 +77,7 @@ fn fixtures_of_maps() {
             assert!(opened.get(&key).eq(map.get(&key)));
             assert!(name.contains("copies") || opened.get(&key).any(|value| value == key << 26));
         }
-        for length in 0..bytes.len() {
-            assert!(CuckooMap::read_from(&bytes[..length]).is_err(), "{name} cut at {length}");
-        }
-        let mut flipped = bytes;
-        for bit in 0..flipped.len() * 8 {
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(CuckooMap::read_from(&flipped[..]).is_err(), "{name}: bit {bit}");
-            flipped[bit / 8] ^= 1 << (bit % 8);
-        }
+        assert_damage_is_noticed(&bytes, |bytes| CuckooMap::read_from(bytes).is_err());
     }
 }
 
@@ -159,18 +151,12 @@ fn a_mapped_file_answers_and_verifies() {
 
 #[test]
 fn every_truncation_and_every_flipped_bit_is_noticed() {
-    for (name, filter) in golden_filters() {
-        let whole = filter.to_bytes();
-        for length in 0..whole.len() {
-            assert!(FilterView::view(&whole[..length]).is_err(), "{name} cut at {length}");
-            assert!(CuckooFilter::read_from(&whole[..length]).is_err(), "{name} cut at {length}");
-        }
-        let mut flipped = whole.clone();
-        for bit in 0..whole.len() * 8 {
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(FilterView::view(&flipped).is_err(), "{name}: bit {bit}");
-            flipped[bit / 8] ^= 1 << (bit % 8);
-        }
+    for (_, filter) in golden_filters() {
+        assert_damage_is_noticed(&filter.to_bytes(), |bytes| {
+            let refused = FilterView::view(bytes).is_err();
+            assert_eq!(refused, CuckooFilter::read_from(bytes).is_err());
+            refused
+        });
     }
 }
 
@@ -197,8 +183,7 @@ fn seal(bytes: &mut [u8]) {
     if bytes.len() < HEADER {
         return;
     }
-    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
-    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    seal_header(bytes);
     let segments = u32::from_le_bytes(bytes[48..52].try_into().unwrap()) as usize;
     let table_bytes = u64::from_le_bytes(bytes[56..64].try_into().unwrap());
     let Ok(table_bytes) = usize::try_from(table_bytes) else { return };
@@ -302,8 +287,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
             if bytes == whole {
                 continue;
             }
-            let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
-            bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+            seal_header(&mut bytes);
             let streamed = CuckooFilter::read_from(&bytes[..]);
             let viewed = FilterView::view(&bytes);
             // Only a harmless field may hold another value: the capacity and the kicks.
@@ -317,8 +301,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
     bytes[52..56].copy_from_slice(&(1_u32 << 20).to_le_bytes());
     let table_bytes = (1_u64 << 20) * ((1 << 20) * 48 / 8 + 16);
     bytes[56..64].copy_from_slice(&table_bytes.to_le_bytes());
-    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
-    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+    seal_header(&mut bytes);
     let refused = CuckooFilter::read_from(&bytes[..]).unwrap_err();
     // That many bytes have no length where usize has 32 bits.
     let is_right = match usize::BITS {

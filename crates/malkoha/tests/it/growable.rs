@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use malkoha::{BuildError, GrowableCuckooFilter, GrowableCuckooMap, Key};
 use proptest::prelude::*;
 
+use crate::support::assert_rate_is_as_stated;
+
 #[derive(Clone, Debug)]
 enum Operation {
     Insert(u32),
@@ -100,9 +102,7 @@ proptest! {
 /// From one key to half a million: at every doubling nothing is lost, and the rate is as promised
 /// and as reported.
 ///
-/// Sample: as many absent keys as give 400 false positives by the report, at most 2 million;
-/// tolerance 4.5 sigma, sigma = sqrt(p(1-p)/n), and 4 % for the formula, which takes a lookup's
-/// slots as independent. The report leaves the promise at most by what the last split brought.
+/// Sample: as many absent keys as give 400 false positives by the report, at most 2 million.
 #[test]
 fn keeps_its_rate_at_every_doubling() {
     for fpr in [0.01, 1e-3] {
@@ -117,15 +117,7 @@ fn keeps_its_rate_at_every_doubling() {
             assert!(keys.iter().step_by(97).all(|key| filter.count(key) >= 1));
             let expected = filter.expected_fpr();
             assert!(expected <= fpr, "{next} keys: {expected}");
-            let sample = ((400.0 / expected) as u64).min(2_000_000);
-            let absent: Vec<u64> = (0..sample).map(|n| n + (1 << 40)).collect();
-            let hits = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
-            let measured = hits as f64 / sample as f64;
-            let sigma = (expected * (1.0 - expected) / sample as f64).sqrt();
-            assert!(
-                (measured - expected).abs() <= 4.5 * sigma + 0.04 * expected,
-                "{next} keys: measured {measured}, expected {expected}, sigma {sigma}"
-            );
+            assert_rate_is_as_stated(&filter, ((400.0 / expected) as u32).min(2_000_000));
             next *= 2;
         }
         assert!(filter.remove_many(&keys).into_iter().all(|removed| removed));
@@ -228,8 +220,6 @@ fn grows_beyond_the_promise_for_ever() {
 }
 
 /// Keys of all ages stay, in segments that are put together again; the rate is as reported.
-///
-/// Sample: 2 million absent keys; tolerance 4.5 sigma, and 4 % for the formula.
 #[test]
 fn shrinks_when_most_keys_are_gone_and_grows_again() {
     let builder = GrowableCuckooFilter::builder().capacity(1_000).fpr(0.01).growth(400.0);
@@ -255,12 +245,7 @@ fn shrinks_when_most_keys_are_gone_and_grows_again() {
     assert!(filter.segments() * 8 <= grown.0, "{} of {}", filter.segments(), grown.0);
     assert!(filter.size_in_bytes() * 8 <= grown.1, "{} of {}", filter.size_in_bytes(), grown.1);
     assert!(keys.iter().filter(|key| kept(key)).all(|key| filter.contains(key)));
-    let (expected, sample) = (filter.expected_fpr(), 2_000_000_u64);
-    let absent: Vec<u64> = (0..sample).map(|n| n + (1 << 40)).collect();
-    let hits = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
-    let sigma = (expected * (1.0 - expected) / sample as f64).sqrt();
-    let off = (hits as f64 / sample as f64 - expected).abs();
-    assert!(off <= 4.5 * sigma + 0.04 * expected, "{hits} hits, {expected} expected");
+    assert_rate_is_as_stated(&filter, 2_000_000);
     let gone: Vec<u64> = keys.iter().copied().filter(|key| !kept(key)).collect();
     filter.insert_many(&gone).unwrap();
     assert!(keys.iter().all(|key| filter.contains(key)));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use malkoha::{BuildError, GrowableCuckooMap, InsertError};
+use malkoha::GrowableCuckooMap;
 use proptest::prelude::*;
 
 use crate::support::agree;
@@ -153,23 +153,6 @@ fn a_key_has_any_number_of_values() {
     assert!(map.remove("cuckoo", 1_000_000) && !map.remove("cuckoo", 1_000_000));
     (0..999).for_each(|value| assert!(map.remove("cuckoo", value), "{value}"));
     assert_eq!((map.spilled(), map.len()), (0, 50_000));
-}
-
-#[test]
-fn wrong_wishes_are_refused_with_a_remedy() {
-    let mut map = GrowableCuckooMap::with_capacity(10, 0.001, 7).unwrap();
-    map.insert("koel", 127).unwrap();
-    let error = map.insert("koel", 128).unwrap_err();
-    assert_eq!(error, InsertError::Value { value: 128, bits: 7 });
-    assert!(error.to_string().contains("build it for more"), "{error}");
-    let refused = InsertError::Value { value: 200, bits: 7 };
-    assert_eq!(map.update("koel", 127, 200), Err(refused));
-    assert!(map.get("koel").eq([127]));
-    let built = GrowableCuckooMap::with_capacity(10, 0.001, 65);
-    assert_eq!(built.unwrap_err(), BuildError::ValueBits(65));
-    let mut presence = GrowableCuckooMap::with_capacity(10, 0.001, 0).unwrap();
-    presence.insert("koel", 0).unwrap();
-    assert!(presence.contains("koel") && presence.get("koel").eq([0]));
 }
 
 /// Room made beforehand is enough, takes no more than growing would, and can be given back.

@@ -10,70 +10,30 @@ use malkoha::{
     GrowableExpiringCuckooFilter, InsertError, Key, KeyHasher,
 };
 
-/// Options that can be given to a builder of anything.
-#[derive(Clone, Copy, Debug)]
-struct Odd {
-    capacity: Option<u64>,
-    fpr: Option<f64>,
-    growth: Option<f64>,
-    value_bits: Option<u32>,
-    max_kicks: Option<u32>,
-    ttl: Option<(u64, Option<u64>)>,
-}
-
-fn all_odd() -> Vec<Odd> {
+/// Builders with options at their ends and beyond.
+fn all_odd<F>() -> Vec<Builder<F>> {
     let mut all = Vec::new();
     let capacities = [None, Some(0), Some(1), Some(2), Some((1 << 36) + 1), Some(u64::MAX)];
     let rates = [None, Some(0.5), Some(0.999_999), Some(1e-9), Some(5e-324), Some(0.0), Some(1.0)];
     let ends = [f64::NAN, f64::INFINITY, -0.1, f64::MIN_POSITIVE];
     for capacity in capacities {
         for fpr in rates.into_iter().chain(ends.map(Some)) {
-            let plain =
-                Odd { capacity, fpr, growth: None, value_bits: None, max_kicks: None, ttl: None };
-            all.push(plain);
-            for growth in [1.0, 2.0, 1e9, 1e300, 0.0, f64::NAN, f64::INFINITY] {
-                all.push(Odd { growth: Some(growth), ..plain });
-            }
-            for value_bits in [0, 1, 64, 65, u32::MAX] {
-                all.push(Odd { value_bits: Some(value_bits), ..plain });
-            }
-            for max_kicks in [0, 1, 65_535, 65_536] {
-                all.push(Odd { max_kicks: Some(max_kicks), ..plain });
-            }
+            let plain = capacity.into_iter().fold(Builder::new(), Builder::capacity);
+            let plain = fpr.into_iter().fold(plain, Builder::fpr);
+            let with = || plain.clone();
+            let growths = [1.0, 2.0, 1e9, 1e300, 0.0, f64::NAN, f64::INFINITY];
+            all.extend(growths.map(|growth| with().growth(growth)));
+            all.extend([0, 1, 64, 65, u32::MAX].map(|bits| with().value_bits(bits)));
+            all.extend([0, 1, 65_535, 65_536].map(|kicks| with().max_kicks(kicks)));
             for ttl in [0, 1, 255, u64::MAX] {
-                for resolution in [None, Some(0), Some(1), Some(ttl), Some(u64::MAX)] {
-                    all.push(Odd { ttl: Some((ttl, resolution)), ..plain });
-                }
+                all.push(with().expire_after(ttl));
+                let resolutions = [0, 1, ttl, u64::MAX];
+                all.extend(resolutions.map(|each| with().expire_after(ttl).resolution(each)));
             }
+            all.push(plain);
         }
     }
     all
-}
-
-fn builder<F>(odd: Odd) -> Builder<F> {
-    let mut builder = Builder::new();
-    if let Some(capacity) = odd.capacity {
-        builder = builder.capacity(capacity);
-    }
-    if let Some(fpr) = odd.fpr {
-        builder = builder.fpr(fpr);
-    }
-    if let Some(growth) = odd.growth {
-        builder = builder.growth(growth);
-    }
-    if let Some(bits) = odd.value_bits {
-        builder = builder.value_bits(bits);
-    }
-    if let Some(kicks) = odd.max_kicks {
-        builder = builder.max_kicks(kicks);
-    }
-    if let Some((ttl, resolution)) = odd.ttl {
-        builder = builder.expire_after(ttl);
-        if let Some(resolution) = resolution {
-            builder = builder.resolution(resolution);
-        }
-    }
-    builder
 }
 
 /// What is built works: inserted keys are found, also in its file, and can be removed.
@@ -84,9 +44,9 @@ macro_rules! works {
         fn $name() {
             let (insert, remove) = ($insert, $remove);
             let (mut built, mut keys) = (0, 0);
-            for odd in all_odd() {
+            for odd in all_odd::<$type>() {
                 #[allow(unused_mut, reason = "some change through shared references")]
-                let mut filter: $type = match builder(odd).build() {
+                let mut filter = match odd.build() {
                     Ok(filter) => filter,
                     Err(error) => {
                         assert!(error.to_string().len() > 20, "{odd:?}: {error}");
@@ -231,7 +191,13 @@ fn callbacks_may_panic() {
     let keys: Vec<u64> = (0..30_000).collect();
     growing.insert_many(&pairs).unwrap();
     quiet(&mut || growing.get_many(&keys, |i, _| assert!(i != 7)));
-    // They may change the filter that calls them.
+    // They run without a lock, so they may change the filter that calls them.
+    let hash = 6_u64.hash_with(growing.hasher());
+    growing.for_each_candidate(hash, |value, _| growing.insert(6_u64, value + 1).unwrap());
+    growing.get_many(&keys[8..9], |i, value| {
+        assert!(i == 0 && growing.update(8_u64, value, value + 1).unwrap());
+    });
+    assert!(growing.count_value(6_u64, 7) > 0 && growing.count_value(8_u64, 9) > 0);
     growing.get_many(&keys[..100], |i, _| growing.insert(i as u64, 9).unwrap());
     growing.get(5_u64).for_each(|value| assert!(growing.remove(5_u64, value)));
     assert!(growing.count_value(50_u64, 9) > 0 && growing.count(5_u64) == 0);

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use malkoha::{Builder, GrowableConcurrentCuckooMap, GrowableCuckooMap, Key};
+use malkoha::{Builder, GrowableConcurrentCuckooMap, GrowableCuckooMap};
 
 const KEYS: u64 = 200_000;
 
@@ -56,23 +56,6 @@ fn threads_change_a_map() {
     let before = (map.size_in_bytes(), map.segments());
     map.shrink_to_fit();
     assert!(map.size_in_bytes() < before.0 && map.segments() <= before.1);
-}
-
-/// What is handed in runs without a lock, so that it may change the map.
-#[test]
-fn callbacks_may_use_the_map() {
-    let map = growing();
-    let pairs: Vec<(u64, u64)> = (0..1_000).map(|key| (key, key)).collect();
-    map.insert_many(&pairs).unwrap();
-    let keys: Vec<u64> = (0..1_000).collect();
-    map.get_many(&keys, |i, value| {
-        if value == keys[i] {
-            assert!(map.update(keys[i], value, value + 1_000).unwrap());
-        }
-    });
-    let hash = 7_u64.hash_with(map.hasher());
-    map.for_each_candidate(hash, |value, _| map.insert(7_u64, value + 1).unwrap());
-    assert!(keys.iter().all(|&key| map.get(key).any(|value| value == key + 1_000)));
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What holds of the kind that grows: memory follows the keys that live.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
 use malkoha::{Builder, GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
 
 use crate::support::crafted::{MIX, hash};
+use crate::support::seal_header;
 
 const HOUR: u64 = 3_600;
 
@@ -156,8 +155,7 @@ fn a_header_that_lies_about_its_times_is_refused() {
     for blocks in [0, 2, 1 << 29, u64::from(u32::MAX), u64::MAX] {
         let mut lying = bytes.clone();
         lying[96..104].copy_from_slice(&blocks.to_le_bytes());
-        let checksum = xxh3_64_with_seed(&lying[..120], u64::MAX);
-        lying[120..128].copy_from_slice(&checksum.to_le_bytes());
+        seal_header(&mut lying);
         assert!(put_together(&lying, 1000).is_none(), "{blocks}");
     }
     assert!(put_together(&bytes, 1000).is_some());

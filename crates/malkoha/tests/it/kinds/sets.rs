@@ -24,7 +24,6 @@ macro_rules! sets {
             fn lookups_and_numbers() {
                 holds_all(&full());
                 tells_its_size(&full());
-                assert!(format!("{:?}", full()).contains("len"));
             }
 
             #[test]
@@ -147,12 +146,8 @@ macro_rules! sets {
 
             #[test]
             fn absent_keys_are_not_removed() {
-                let mut missed = 0;
                 let mut filter = full();
-                for key in absent() {
-                    missed += u64::from(!filter.contains(key) && filter.remove(key));
-                }
-                assert_eq!(missed, 0);
+                assert!(absent().iter().all(|key| filter.contains(key) || !filter.remove(key)));
             }
         }
     )*};

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use malkoha::tables::Candidates;
-use malkoha::{Filter, Key, Layout, Values};
+use malkoha::tables::{Candidates, Lookup};
+use malkoha::{Content, Filter, Key, Layout, Values};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 pub(crate) fn every_layout() -> impl Iterator<Item = Layout> {
     let bucketed = [1, 2, 4, 8].map(|bucket_size| Layout::Bucketed { bucket_size });
@@ -31,6 +32,41 @@ pub(crate) fn fixture(name: &str, bytes: &[u8]) -> Vec<u8> {
     let stored = std::fs::read(&path).unwrap();
     assert!(stored == bytes, "{name}: the format has changed");
     stored
+}
+
+/// Puts the right checksum on a header, as a hostile writer would.
+pub(crate) fn seal_header(bytes: &mut [u8]) {
+    let checksum = xxh3_64_with_seed(&bytes[..120], u64::MAX);
+    bytes[120..128].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// That a file is refused if it ends early, and with any bit changed.
+pub(crate) fn assert_damage_is_noticed(file: &[u8], is_refused: impl Fn(&[u8]) -> bool) {
+    assert!(!is_refused(file));
+    for length in 0..file.len() {
+        assert!(is_refused(&file[..length]), "cut at {length}");
+    }
+    let mut flipped = file.to_vec();
+    for bit in 0..file.len() * 8 {
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(is_refused(&flipped), "bit {bit}");
+        flipped[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+/// That a filter's rate is the one that it states, by so many lookups of absent keys.
+///
+/// Tolerance: 4.5 sigma, sigma = sqrt(p(1-p)/n), and 4 % for the model error of the formula (it
+/// takes a lookup's slots as independent).
+pub(crate) fn assert_rate_is_as_stated<T: Lookup, C: Content>(filter: &Filter<T, C>, lookups: u32) {
+    let absent: Vec<u64> = (0..lookups).map(|n| u64::from(n) + (1 << 40)).collect();
+    let found = filter.contains_many(&absent).into_iter().filter(|&found| found).count();
+    let (measured, stated) = (found as f64 / f64::from(lookups), filter.expected_fpr());
+    let sigma = (stated * (1.0 - stated) / f64::from(lookups)).sqrt();
+    assert!(
+        (measured - stated).abs() <= 4.5 * sigma + 0.04 * stated,
+        "measured {measured}, stated {stated}, sigma {sigma}"
+    );
 }
 
 /// Whether the values of each key are among the candidates, as often as they were inserted.
