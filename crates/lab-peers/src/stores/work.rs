@@ -165,11 +165,7 @@ impl<'a> Work<'a> {
                             peer.put(&[random(self.keys, i, FIRST - 1 - run)], false)?;
                         }
                         let Some(found) = peer.scan(&key(n)[..PREFIX])? else { break };
-                        let (name, expected) = (
-                            kind.name,
-                            self.keys.div_ceil(groups)
-                                - u64::from(n >= self.keys % groups && self.keys % groups > 0),
-                        );
+                        let (name, expected) = (kind.name, (self.keys - n).div_ceil(groups));
                         ensure!(found == expected, "{name} found {found} of {expected} keys");
                         if i + 1 == self.cli.scans {
                             self.output.add_rates(name, measure, i + 1, &watch);
