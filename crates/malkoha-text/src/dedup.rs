@@ -252,6 +252,17 @@ impl Deduplicator {
         self.decided += 1;
     }
 
+    /// Requests the memory that [`decide`](Self::decide) will read for a text. The requests of 8 to
+    /// 64 texts before their decisions overlap.
+    pub fn prefetch(&self, prepared: &Prepared) {
+        match &self.index {
+            Index::Near(near) => near.prefetch(&prepared.bands),
+            Index::Exact(exact) => {
+                prepared.identity.iter().for_each(|&identity| exact.prefetch(identity));
+            }
+        }
+    }
+
     /// Decides on the next text, which this one's [`preparer`](Self::preparer) has prepared. Takes
     /// time in proportion to bands or paragraphs.
     ///

@@ -14,6 +14,9 @@ const ROUND: usize = 2048;
 /// Texts that a thread prepares at a time.
 const SHARE: usize = 32;
 
+/// Texts whose memory is requested together.
+const AHEAD: usize = 16;
+
 impl Deduplicator {
     /// Decides on texts in their order. Up to `threads` threads prepare the next ones meanwhile.
     ///
@@ -39,9 +42,12 @@ impl Deduplicator {
             let later = rounds.peek().copied().unwrap_or_default();
             let mut decided = Ok(());
             share(threads, &preparer, later, &mut next, || {
-                decided = now[..texts.len()].iter().try_for_each(|prepared| {
-                    decisions.push(self.decide(prepared)?);
-                    Ok(())
+                decided = now[..texts.len()].chunks(AHEAD).try_for_each(|prepared| {
+                    prepared.iter().for_each(|prepared| self.prefetch(prepared));
+                    prepared.iter().try_for_each(|prepared| {
+                        decisions.push(self.decide(prepared)?);
+                        Ok(())
+                    })
                 });
             });
             decided?;

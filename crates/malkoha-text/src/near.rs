@@ -37,6 +37,13 @@ impl Near {
         })
     }
 
+    pub(crate) fn prefetch(&self, keys: &[u64]) {
+        match self {
+            Self::Set(filter) => keys.iter().for_each(|&key| filter.prefetch_hash(key)),
+            Self::Map(map) => keys.iter().for_each(|&key| map.prefetch_hash(key)),
+        }
+    }
+
     /// The kept text that agrees with a text in most bands, and the first of these.
     pub(crate) fn find(&self, keys: &[u64], found: &mut Vec<u64>) -> Option<Match> {
         match self {

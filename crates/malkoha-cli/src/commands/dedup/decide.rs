@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
 use super::seen::Seen;
-use crate::commands::documents::{Content, Fate, Hashes, OnBad, Records, Shard, shown};
+use crate::commands::documents::{
+    Content, Fate, Hashes, OnBad, Record, Records, Shard, shown,
+};
 use crate::pipeline::Sink;
 
 impl Hashes for Prepared {
@@ -49,6 +51,9 @@ struct Saving {
 const SHORTEST: Duration = Duration::from_secs(1);
 const PART: u32 = 20;
 
+/// Texts whose memory is requested together.
+const AHEAD: usize = 16;
+
 impl Decider {
     pub(super) fn new(
         seen: Seen,
@@ -72,6 +77,40 @@ impl Decider {
             journal,
             saving,
         }
+    }
+
+    /// Decides on the next record, and adds a line to the report if it does not stay as it is.
+    fn decide(
+        &mut self,
+        shard: usize,
+        record: &mut Record,
+        prepared: &Prepared,
+        lines: &mut Vec<u8>,
+    ) -> Result<()> {
+        let decision = if matches!(record.content, Content::Text) {
+            self.seen.texts.decide(prepared)?
+        } else {
+            self.seen.texts.skip();
+            Decision::Keep
+        };
+        if shard >= self.first_new {
+            self.count(&record.content, &decision);
+            if self.reports {
+                let place = |(file, line): (&str, u64)| json!({ "file": file, "line": line });
+                let of = |number| place(self.seen.place(number));
+                let start = place((&shown(&self.shards[shard].input), self.line));
+                if let Some(report) = report(start, &record.content, &decision, of) {
+                    writeln!(lines, "{report}")?;
+                }
+            }
+        }
+        record.fate = match decision {
+            Decision::Keep => Fate::Keep,
+            Decision::Drop(_) => Fate::Drop,
+            Decision::Cut { kept, .. } => Fate::Cut(kept),
+        };
+        self.line += 1;
+        Ok(())
     }
 
     /// Counts a decision.
@@ -122,36 +161,14 @@ impl Sink for Decider {
             self.line = 1;
             self.seen.begin_file(&self.shards[shard].input);
         }
-        let is_new = shard >= self.first_new;
-        let file = shown(&self.shards[shard].input);
         let mut lines = Vec::new();
-        for (record, prepared) in records.each() {
-            let decision = if matches!(record.content, Content::Text) {
-                self.seen.texts.decide(prepared)?
-            } else {
-                self.seen.texts.skip();
-                Decision::Keep
-            };
-            if is_new {
-                self.count(&record.content, &decision);
-                if self.reports {
-                    let place = |number| {
-                        let (file, line) = self.seen.place(number);
-                        json!({ "file": file, "line": line })
-                    };
-                    let line = json!({ "file": file, "line": self.line });
-                    if let Some(report) = report(line, &record.content, &decision, place) {
-                        writeln!(lines, "{report}")?;
-                    }
-                }
+        for (records, prepared) in records.chunks(AHEAD) {
+            prepared.iter().for_each(|prepared| self.seen.texts.prefetch(prepared));
+            for (record, prepared) in records.iter_mut().zip(prepared) {
+                self.decide(shard, record, prepared, &mut lines)?;
             }
-            record.fate = match decision {
-                Decision::Keep => Fate::Keep,
-                Decision::Drop(_) => Fate::Drop,
-                Decision::Cut { kept, .. } => Fate::Cut(kept),
-            };
-            self.line += 1;
         }
+        let is_new = shard >= self.first_new;
         records.report = lines;
         records.encoding = (is_new && self.writes).then(|| self.shards[shard].encoding);
         if records.ends && is_new {

@@ -20,7 +20,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use malkoha_text::Memory;
 
-pub(crate) use records::{Content, Fate, Hashes, OnBad, Records};
+pub(crate) use records::{Content, Fate, Hashes, OnBad, Record, Records};
 pub(crate) use shards::Shard;
 pub(crate) use write::{Files, Report};
 

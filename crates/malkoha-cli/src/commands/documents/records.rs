@@ -234,6 +234,11 @@ impl<P: Hashes, E> Records<P, E> {
         self.records.iter_mut().zip(&mut self.prepared)
     }
 
+    /// The same, up to `len` at a time.
+    pub(crate) fn chunks(&mut self, len: usize) -> impl Iterator<Item = (&mut [Record], &mut [P])> {
+        self.records.chunks_mut(len).zip(self.prepared.chunks_mut(len))
+    }
+
     /// Adds the rows to those before them in their group, and takes all at its end.
     pub(super) fn gather(&mut self, rows: &mut Rows) {
         if let (Some(ends), Some(_)) = (self.ends_group, self.encoding) {
