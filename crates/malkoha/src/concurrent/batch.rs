@@ -1,6 +1,5 @@
 //! Many keys at once: their lines are requested long before they are looked at.
 
-use super::insert::Unique;
 use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
@@ -134,19 +133,6 @@ impl<P: Locking> Table<P> {
             let buckets = [0, 1].map(|which| self.buckets.bucket(aims.buckets[which][i]));
             *found = self.is_in(&self.stripes[aims.stripes[i]].0, buckets, aims.fingerprints[i]);
         }
-    }
-
-    /// [`insert_unique`](Self::insert_unique) for each hash in turn, as a whole operation; calls
-    /// `each` with the result and the hash's position.
-    pub(super) fn insert_unique_many(
-        &self,
-        hashes: &[u64],
-        max_kicks: u32,
-        mut each: impl FnMut(usize, Option<Unique>),
-    ) {
-        self.pipelined(hashes, |i, probe| {
-            each(i, self.whole(|table| table.insert_unique(probe, max_kicks)));
-        });
     }
 
     /// The probe of a hash, whose lines are requested.

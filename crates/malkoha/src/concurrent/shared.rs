@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::error::{BuildError, InsertError};
 use crate::geometry::Geometry;
 use crate::locks::{Locking, ParkingLock, Striped};
-use crate::table::rounds::Source;
+use crate::table::rounds::{self, Source};
 use crate::table::traits::CHUNK;
 
 /// A table that any number of threads read and change at the same time.
@@ -65,18 +65,21 @@ impl<P: Locking> Shared<P> {
         refused
     }
 
-    /// Inserts the hashes of a batch that have no copy yet; calls `done` for each with whether it
-    /// did.
-    pub(crate) fn insert_all_unique(
-        &self,
-        source: &impl Source,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        source.hashes(0..source.len(), CHUNK, |start, hashes| {
-            self.table.insert_unique_many(hashes, self.max_kicks, |i, unique| {
-                done(start + i, self.counted(unique));
+    /// Inserts the hashes of a batch that have no copy yet. Sets in `new` whether it did. Returns the
+    /// positions of those that found no place.
+    pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
+        rounds::in_parts(source, CHUNK, new, |hashes, new| {
+            let mut refused = Vec::new();
+            self.table.pipelined(hashes, |i, probe| {
+                let unique = self.table.whole(|table| table.insert_unique(probe, self.max_kicks));
+                new[i] = unique == Some(Unique::New);
+                self.len.add(new[i].into());
+                if unique.is_none() {
+                    refused.push(i);
+                }
             });
-        });
+            refused
+        })
     }
 
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
@@ -112,18 +115,10 @@ impl<P: Locking> Shared<P> {
         removed
     }
 
-    pub(crate) fn remove_batch(
-        &self,
-        hashes: &[u64],
-        _value: impl Fn(usize) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
-        let mut removed = 0;
+    pub(crate) fn remove_batch(&self, hashes: &[u64], _values: &[u64], removed: &mut [bool]) {
         self.table.pipelined(hashes, |i, probe| {
-            let found = self.table.whole(|table| table.remove(probe));
-            removed += i64::from(found);
-            done(i, found);
+            removed[i] = self.table.whole(|table| table.remove(probe));
         });
-        self.len.add(-removed);
+        self.len.add(-removed.iter().map(|&removed| i64::from(removed)).sum::<i64>());
     }
 }

@@ -13,6 +13,8 @@ pub(crate) mod times;
 pub use clock::Clock;
 pub(crate) use times::{Times, Window};
 
+use alloc::vec::Vec;
+
 use crate::error::{InsertError, UnionError};
 use crate::table::traits::{Change, Stored};
 
@@ -39,16 +41,16 @@ pub trait Ages: Change + Stored + Clone + PartialEq {
     fn age(&self, form: Self::Form, times: &Times, hash: u64) -> Option<u64>;
     /// Whether each hash's fingerprint lives.
     fn lives(&self, form: Self::Form, times: &Times, hashes: &[u64], found: &mut [bool]);
-    /// Sees each hash in order. Calls `done` with its position and whether it is new, or why it was
-    /// refused. With `refresh`, a known key gets the present age.
+    /// Sees each hash in order. Sets in `new` whether it is new; returns the positions of those that
+    /// found no place. With `refresh`, a known key gets the present age.
     fn see(
         &mut self,
         form: Self::Form,
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
-        done: impl FnMut(usize, Result<bool, InsertError>),
-    );
+        new: &mut [bool],
+    ) -> Vec<usize>;
     /// Removes a hash; whether its fingerprint lived.
     fn forget(&mut self, form: Self::Form, times: &mut Times, hash: u64) -> bool;
     /// Removes all that has expired.
@@ -166,9 +168,9 @@ impl<T: Ages> Expiring<T> {
     /// Sees a hash: whether it is new. With `refresh`, a known hash gets the present age.
     #[inline]
     pub(crate) fn see(&mut self, hash: u64, refresh: bool) -> Result<bool, InsertError> {
-        let mut seen = Ok(false);
-        self.see_batch(&[hash], refresh, |_, new| seen = new);
-        seen
+        let mut new = [false];
+        let refused = self.see_batch(&[hash], refresh, &mut new);
+        if refused.is_empty() { Ok(new[0]) } else { Err(self.times.refusal()) }
     }
 
     #[inline]
@@ -176,9 +178,9 @@ impl<T: Ages> Expiring<T> {
         &mut self,
         hashes: &[u64],
         refresh: bool,
-        done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.table.see(self.form, &mut self.times, hashes, refresh, done);
+        new: &mut [bool],
+    ) -> Vec<usize> {
+        self.table.see(self.form, &mut self.times, hashes, refresh, new)
     }
 
     pub(crate) fn unite(&mut self, other: &Self) -> Result<(), UnionError> {

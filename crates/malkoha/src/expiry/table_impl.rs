@@ -1,5 +1,8 @@
 //! `Filter`'s traits for a table whose keys expire.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::{Ages, Expiring};
 use crate::entries::Entry;
 use crate::error::InsertError;
@@ -101,17 +104,8 @@ impl<T: Ages> Candidates for Expiring<T> {
 }
 
 impl<T: Ages> Fill for Expiring<T> {
-    fn insert_batch(
-        &mut self,
-        hashes: &[u64],
-        _value: impl Fn(usize) -> u64,
-        mut refused: impl FnMut(usize),
-    ) {
-        self.see_batch(hashes, true, |i, seen| {
-            if seen.is_err() {
-                refused(i);
-            }
-        });
+    fn insert_batch(&mut self, hashes: &[u64], _values: &[u64]) -> Vec<usize> {
+        self.see_batch(hashes, true, &mut vec![false; hashes.len()])
     }
 }
 
@@ -126,12 +120,8 @@ impl<T: Ages> Change for Expiring<T> {
         self.see(hash, false)
     }
 
-    fn insert_unique_batch(
-        &mut self,
-        hashes: &[u64],
-        done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.see_batch(hashes, false, done);
+    fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
+        self.see_batch(hashes, false, new)
     }
 
     #[cold]
@@ -144,14 +134,9 @@ impl<T: Ages> Change for Expiring<T> {
         self.table.forget(self.form, &mut self.times, hash)
     }
 
-    fn remove_batch(
-        &mut self,
-        hashes: &[u64],
-        _value: impl Fn(usize) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
+    fn remove_batch(&mut self, hashes: &[u64], _values: &[u64], removed: &mut [bool]) {
         let ask = |set: &Self, hash: u64| set.table.prefetch(hash);
-        ring::one_by_one(self, hashes, ask, |set, i, hash, ()| done(i, set.remove(hash, 0)));
+        ring::one_by_one(self, hashes, ask, |set, i, hash, ()| removed[i] = set.remove(hash, 0));
     }
 
     /// There are no values to replace.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Filter, Outcomes, all_but};
+use super::{Filter, all_but};
 #[cfg(feature = "std")]
 use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError};
@@ -86,10 +86,8 @@ impl<$($parameters)*> Filter<$table> {
         keys: &[K],
     ) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
-        let mut outcomes = Outcomes::new(&mut new);
-        let source = KeysOf(keys, self.hasher);
-        self.table.insert_all_unique(&source, |i, inserted| outcomes.note(i, inserted));
-        all_but(outcomes.refused, || self.table.refusal()).map(|()| new)
+        let refused = self.table.insert_all_unique(&KeysOf(keys, self.hasher), &mut new);
+        all_but(refused, || self.table.refusal()).map(|()| new)
     }
 
     /// [`insert_unique_many`](Self::insert_unique_many) for hashes, into a slice of the same
@@ -108,9 +106,8 @@ impl<$($parameters)*> Filter<$table> {
         new: &mut [bool],
     ) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut outcomes = Outcomes::new(new);
-        self.table.insert_all_unique(&Hashes(hashes), |i, inserted| outcomes.note(i, inserted));
-        all_but(outcomes.refused, || self.table.refusal())
+        let refused = self.table.insert_all_unique(&Hashes(hashes), new);
+        all_but(refused, || self.table.refusal())
     }
 
     /// Inserts all `keys`. Large batches are sorted by segment, at 9 bytes per key for at most
@@ -155,7 +152,7 @@ impl<$($parameters)*> Filter<$table> {
     pub fn remove_many<K: Key>(&$($mut)? self, keys: &[K]) -> Vec<bool> {
         let mut removed = vec![false; keys.len()];
         hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
-            self.table.remove_batch(hashes, |_| 0, |i, found| removed[start + i] = found);
+            self.table.remove_batch(hashes, &[], &mut removed[start..][..hashes.len()]);
         });
         removed
     }
@@ -167,7 +164,7 @@ impl<$($parameters)*> Filter<$table> {
     /// If the lengths differ.
     pub fn remove_hashes(&$($mut)? self, hashes: &[u64], removed: &mut [bool]) {
         assert_eq!(hashes.len(), removed.len(), "one answer for each hash");
-        self.table.remove_batch(hashes, |_| 0, |i, found| removed[i] = found);
+        self.table.remove_batch(hashes, &[], removed);
     }
 }
     )*};
@@ -208,8 +205,8 @@ impl<T: Change> Filter<T> {
     /// `hashes`, or `None` where there is none; it is called for at most 65,539 numbers, which show
     /// how many hashes are distinct. The filter can take memory for all `hashes`, even if fewer
     /// come. Other kinds do nothing.
-    pub fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
-        self.table.make_room(hashes, hash);
+    pub fn make_room(&mut self, hashes: usize, mut hash: impl FnMut(usize) -> Option<u64>) {
+        self.table.make_room(hashes, &mut hash);
     }
 
     /// Inserts a batch on up to this many threads.

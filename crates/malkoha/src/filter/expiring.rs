@@ -5,15 +5,16 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "std")]
 use super::GrowableExpiringCuckooFilter;
-use super::{Filter, Outcomes, all_but, same_hash};
+use super::{Filter, all_but, same_hash};
 use crate::builder::{Build, Builder};
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, hash_chunks, hash_one};
+use crate::key::{Key, hash_one};
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
+use crate::table::rounds::{self, KeysOf};
 use crate::table::traits::{Change, Lookup};
 
 /// The methods of each table of ages. They take `&mut self` if it has one owner, and `&self` if
@@ -105,11 +106,11 @@ impl<$($parameters)*> Filter<$table> {
     /// [`refresh_hashes`](Self::refresh_hashes) to know then which were new.
     pub fn refresh_many<K: Key>(&$($mut)? self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
-        let mut outcomes = Outcomes::new(&mut new);
-        hash_chunks(self.hasher, keys, <$table>::AT_ONCE, |start, hashes| {
-            self.table.see_batch(hashes, true, |i, seen| outcomes.note(start + i, seen));
+        let source = KeysOf(keys, self.hasher);
+        let refused = rounds::in_parts(&source, <$table>::AT_ONCE, &mut new, |hashes, new| {
+            self.table.see_batch(hashes, true, new)
         });
-        all_but(outcomes.refused, || self.table.refusal()).map(|()| new)
+        all_but(refused, || self.table.refusal()).map(|()| new)
     }
 
     /// [`refresh_many`](Self::refresh_many) for hashes, into a slice of the same length.
@@ -127,9 +128,8 @@ impl<$($parameters)*> Filter<$table> {
         new: &mut [bool],
     ) -> Result<(), BatchError> {
         assert_eq!(hashes.len(), new.len(), "one answer for each hash");
-        let mut outcomes = Outcomes::new(new);
-        self.table.see_batch(hashes, true, |i, seen| outcomes.note(i, seen));
-        all_but(outcomes.refused, || self.table.refusal())
+        let refused = self.table.see_batch(hashes, true, new);
+        all_but(refused, || self.table.refusal())
     }
 }
     )*};

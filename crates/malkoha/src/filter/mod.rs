@@ -147,25 +147,6 @@ fn same_hash<A, B, C>(ours: &Filter<A, C>, theirs: &Filter<B, C>) -> Result<(), 
     if ours.hasher == theirs.hasher { Ok(()) } else { Err(UnionError::Seed) }
 }
 
-/// The report of a batch of insertions of new keys, for each key.
-struct Outcomes<'a> {
-    new: &'a mut [bool],
-    refused: Vec<usize>,
-}
-
-impl<'a> Outcomes<'a> {
-    fn new(new: &'a mut [bool]) -> Self {
-        Self { new, refused: Vec::new() }
-    }
-
-    fn note(&mut self, at: usize, inserted: Result<bool, InsertError>) {
-        self.new[at] = inserted.unwrap_or_else(|_| {
-            self.refused.push(at);
-            false
-        });
-    }
-}
-
 /// The result of a batch that refused these positions, in any order.
 fn all_but(mut refused: Vec<usize>, error: impl FnOnce() -> InsertError) -> Result<(), BatchError> {
     if refused.is_empty() {

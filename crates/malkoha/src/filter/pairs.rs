@@ -158,12 +158,12 @@ impl<$($parameters)*> Filter<$table, Values> {
     /// As [`insert_many`](Self::insert_many).
     pub fn insert_hashes(&$($mut)? self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
         let (mut refused, mut too_large) = (Vec::new(), None);
-        pair_chunks(pairs, <$table>::AT_ONCE, |start, hashes, pairs| {
-            if pairs.iter().all(|&(_, value)| self.fits(value)) {
-                let refused = |i| refused.push(start + i);
-                return self.table.insert_batch(hashes, |i| pairs[i].1, refused);
+        pair_chunks(pairs, <$table>::AT_ONCE, |start, hashes, values| {
+            if values.iter().all(|&value| self.fits(value)) {
+                let part = self.table.insert_batch(hashes, values);
+                return refused.extend(part.into_iter().map(|i| start + i));
             }
-            for (i, &(hash, value)) in pairs.iter().enumerate() {
+            for (i, (&hash, &value)) in hashes.iter().zip(values).enumerate() {
                 if let Err(error) = self.insert_hash(hash, value) {
                     too_large = too_large.or(refused.is_empty().then_some(error));
                     refused.push(start + i);
@@ -208,9 +208,8 @@ impl<$($parameters)*> Filter<$table, Values> {
     pub fn remove_many<K: Key>(&$($mut)? self, pairs: &[(K, u64)]) -> Vec<bool> {
         let hashed = hashed(self.hasher(), pairs);
         let mut removed = vec![false; pairs.len()];
-        pair_chunks(&hashed, <$table>::AT_ONCE, |start, hashes, pairs| {
-            let done = |i, found| removed[start + i] = found;
-            self.table.remove_batch(hashes, |i| pairs[i].1, done);
+        pair_chunks(&hashed, <$table>::AT_ONCE, |start, hashes, values| {
+            self.table.remove_batch(hashes, values, &mut removed[start..][..hashes.len()]);
         });
         removed
     }
@@ -227,17 +226,15 @@ fn hashed<K: Key>(hasher: KeyHasher, pairs: &[(K, u64)]) -> Vec<(u64, u64)> {
     pairs.iter().map(|(key, value)| (hash_one(hasher, key), *value)).collect()
 }
 
-/// [`hash_chunks`](crate::key::hash_chunks) for pairs whose hashes are known.
-fn pair_chunks(
-    pairs: &[(u64, u64)],
-    at_once: usize,
-    mut each: impl FnMut(usize, &[u64], &[(u64, u64)]),
-) {
-    let mut hashes = vec![0; pairs.len().min(at_once)];
+/// [`hash_chunks`] for pairs whose hashes are known: calls `each(position of the first, hashes,
+/// values)`.
+fn pair_chunks(pairs: &[(u64, u64)], at_once: usize, mut each: impl FnMut(usize, &[u64], &[u64])) {
+    let (mut hashes, mut values) = (Vec::new(), Vec::new());
     for (chunk, pairs) in pairs.chunks(at_once).enumerate() {
-        for (hash, pair) in hashes.iter_mut().zip(pairs) {
-            *hash = pair.0;
-        }
-        each(chunk * at_once, &hashes[..pairs.len()], pairs);
+        hashes.clear();
+        values.clear();
+        hashes.extend(pairs.iter().map(|pair| pair.0));
+        values.extend(pairs.iter().map(|pair| pair.1));
+        each(chunk * at_once, &hashes, &values);
     }
 }

@@ -142,7 +142,7 @@ impl Growing {
             self.len += u64::from(count);
         }
         for Filled { left, .. } in filled {
-            self.insert_batch(&left, |_| 0, |_| {});
+            self.insert_batch(&left, &[]);
         }
     }
 

@@ -7,7 +7,7 @@ use super::segment::Position;
 use super::shape::{LANES, ROOM};
 use super::shrink::LEAST;
 use super::table::{Growing, narrow};
-use crate::error::{InsertError, UnionError};
+use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::Copies;
 use crate::params::float;
@@ -47,12 +47,13 @@ impl Ages for Growing {
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
+        new: &mut [bool],
+    ) -> Vec<usize> {
         let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
         ring::one_by_one(self, hashes, ask, |table, i, hash, ()| {
-            done(i, Ok(table.see_one(times, hash, refresh)));
+            new[i] = table.see_one(times, hash, refresh);
         });
+        Vec::new()
     }
 
     fn forget(&mut self, (): (), times: &mut Times, hash: u64) -> bool {

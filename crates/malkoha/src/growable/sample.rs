@@ -23,7 +23,11 @@ const BATCH_ROOM: u64 = 104;
 impl Growing {
     /// Makes room for a batch of hashes, if that saves many rebuilds. Where the system does not
     /// give the memory, the table grows as the keys come.
-    pub(super) fn make_room_for(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+    pub(super) fn make_room_for(
+        &mut self,
+        hashes: usize,
+        hash: &mut dyn FnMut(usize) -> Option<u64>,
+    ) {
         if !is_large(hashes, self.records.len()) {
             return;
         }
@@ -93,7 +97,7 @@ impl New {
     pub(crate) fn of(
         hashes: usize,
         salt: u64,
-        hash: impl FnMut(usize) -> Option<u64>,
+        hash: &mut dyn FnMut(usize) -> Option<u64>,
         contains: impl FnOnce(&[u64], &mut [bool]),
     ) -> Self {
         let Sample { distinct, rare } = Sample::of(hashes, salt, hash);

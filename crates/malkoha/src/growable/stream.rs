@@ -9,6 +9,7 @@ use super::segment::Segment;
 use super::table::Growing;
 use super::target::Target;
 use crate::table::batch::IN_CACHE_BYTES;
+use crate::table::traits::value_at;
 
 /// How many keys after the request of its buckets a key is inserted, at most.
 const AHEAD: usize = 32;
@@ -19,11 +20,11 @@ impl Growing {
     pub(super) fn insert_stream(
         &mut self,
         hashes: &[u64],
-        value: impl Fn(usize) -> u64,
+        values: &[u64],
         mut each: impl FnMut(&mut Self, usize, u64, bool),
     ) {
         let mut insert = |table: &mut Self, number: usize, target: &Target| {
-            let inserted = table.insert_new(target, value(number));
+            let inserted = table.insert_new(target, value_at(values, number));
             table.len += u64::from(inserted);
             each(table, number, hashes[number], inserted);
         };

@@ -13,7 +13,7 @@ use crate::format::{self, FileKind, ReadError, whole};
 use crate::key::KeyHasher;
 use crate::ring;
 use crate::table::Rounds;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Sole, Stored};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed, Sole, Stored, value_at};
 
 impl Sealed for Growing {}
 
@@ -108,7 +108,7 @@ impl Stored for Growing {
 }
 
 impl Fill for Growing {
-    fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+    fn make_room(&mut self, hashes: usize, hash: &mut dyn FnMut(usize) -> Option<u64>) {
         // Maps insert batches in their order.
         if self.shape.value_bits == 0 {
             self.make_room_for(hashes, hash);
@@ -128,17 +128,13 @@ impl Fill for Growing {
         Vec::new()
     }
 
-    fn insert_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        _refused: impl FnMut(usize),
-    ) {
-        self.insert_stream(hashes, &value, |table, i, hash, inserted| {
+    fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
+        self.insert_stream(hashes, values, |table, i, hash, inserted| {
             if !inserted {
-                table.insert_any(hash, value(i));
+                table.insert_any(hash, value_at(values, i));
             }
         });
+        Vec::new()
     }
 }
 
@@ -149,22 +145,14 @@ impl Change for Growing {
         Ok(())
     }
 
-    fn insert_unique_batch(
-        &mut self,
-        hashes: &[u64],
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.insert_stream(
-            hashes,
-            |_| 0,
-            |table, i, hash, inserted| {
-                let new = inserted || !table.has_copy(hash);
-                if new && !inserted {
-                    table.insert_any(hash, 0);
-                }
-                done(i, Ok(new));
-            },
-        );
+    fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
+        self.insert_stream(hashes, &[], |table, i, hash, inserted| {
+            new[i] = inserted || !table.has_copy(hash);
+            if new[i] && !inserted {
+                table.insert_any(hash, 0);
+            }
+        });
+        Vec::new()
     }
 
     #[cold]
@@ -177,13 +165,11 @@ impl Change for Growing {
         Growing::remove(self, hash, value)
     }
 
-    fn remove_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
-        self.ahead(hashes, |table, i, hash| done(i, Growing::remove(table, hash, value(i))));
+    fn remove_batch(&mut self, hashes: &[u64], values: &[u64], removed: &mut [bool]) {
+        let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
+        ring::one_by_one(self, hashes, ask, |table, i, hash, ()| {
+            removed[i] = Growing::remove(table, hash, value_at(values, i));
+        });
     }
 
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
@@ -220,13 +206,6 @@ impl Candidates for Growing {
 }
 
 impl Growing {
-    /// Calls `change` with each hash in order, after its cache lines were prefetched.
-    #[inline(always)]
-    fn ahead(&mut self, hashes: &[u64], mut change: impl FnMut(&mut Self, usize, u64)) {
-        let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
-        ring::one_by_one(self, hashes, ask, |table, i, hash, ()| change(table, i, hash));
-    }
-
     fn entries_of(&self, number: usize) -> Vec<Entry> {
         let bytes = self.bytes(number);
         let segment = self.segment(number);

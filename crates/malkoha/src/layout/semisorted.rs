@@ -222,7 +222,7 @@ impl<W: Word> TableLayout for SemiSorted<W> {
         self.matches(self.load(bytes, base, place), fingerprint)
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe.segment);
         [probe.first, probe.second].into_iter().any(|place| {

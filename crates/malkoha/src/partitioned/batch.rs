@@ -1,7 +1,6 @@
 //! Many keys at once, partition by partition.
 
 use super::{Partition, Partitioned};
-use crate::error::InsertError;
 use crate::growable::{MAX_PARTITIONS, partition_number};
 
 /// Hashes that are sorted by partition at a time.
@@ -33,6 +32,15 @@ impl Part<'_> {
     /// The position in the batch of one of the hashes.
     pub(super) fn position(&self, i: usize) -> usize {
         self.start + usize::from(self.positions[i])
+    }
+
+    /// The values of the hashes, of those of the batch; a set has none.
+    fn values<'a>(&self, all: &[u64], ours: &'a mut Vec<u64>) -> &'a [u64] {
+        ours.clear();
+        if !all.is_empty() {
+            ours.extend((0..self.hashes.len()).map(|i| all[self.position(i)]));
+        }
+        ours
     }
 }
 
@@ -124,43 +132,48 @@ impl<T: Partition> Partitioned<T> {
         });
     }
 
-    pub(crate) fn insert_batch(
+    /// Calls `each` with the hashes of each partition, to change it, and with room for an outcome of
+    /// each. Puts the outcomes into `all`. Returns the positions that `each` returns, as those of
+    /// the batch.
+    pub(super) fn change_all_of(
         &self,
         hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        mut refused: impl FnMut(usize),
-    ) {
+        all: &mut [bool],
+        mut each: impl FnMut(&mut T, Part<'_>, &mut [bool]) -> Vec<usize>,
+    ) -> Vec<usize> {
+        let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
         self.change_each(hashes, |partition, part| {
-            let value = |i| value(part.position(i));
-            partition.insert_batch(part.hashes, value, |i| refused(part.position(i)));
+            outcomes.resize(part.hashes.len(), false);
+            let positions = each(partition, part, &mut outcomes).into_iter();
+            refused.extend(positions.map(|i| part.position(i)));
+            outcomes.iter().enumerate().for_each(|(i, &outcome)| all[part.position(i)] = outcome);
         });
+        refused
     }
 
-    pub(crate) fn insert_unique_batch(
-        &self,
-        hashes: &[u64],
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
+    pub(crate) fn insert_batch(&self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
+        let (mut ours, mut refused) = (Vec::new(), Vec::new());
         self.change_each(hashes, |partition, part| {
-            let done = |i, inserted| done(part.position(i), inserted);
-            partition.insert_unique_batch(part.hashes, done);
+            let positions = partition.insert_batch(part.hashes, part.values(values, &mut ours));
+            refused.extend(positions.into_iter().map(|i| part.position(i)));
         });
+        refused
     }
 
-    pub(crate) fn remove_batch(
-        &self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
-        self.change_each(hashes, |partition, part| {
-            let (before, mut removed) = (partition.len(), 0);
-            let value = |i| value(part.position(i));
-            partition.remove_batch(part.hashes, value, |i, found| {
-                removed += u64::from(found);
-                done(part.position(i), found);
-            });
-            self.note_removed(removed, before, partition.len());
+    pub(crate) fn insert_unique_batch(&self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
+        self.change_all_of(hashes, new, |partition, part, new| {
+            partition.insert_unique_batch(part.hashes, new)
+        })
+    }
+
+    pub(crate) fn remove_batch(&self, hashes: &[u64], values: &[u64], removed: &mut [bool]) {
+        let mut ours = Vec::new();
+        self.change_all_of(hashes, removed, |partition, part, removed| {
+            let before = partition.len();
+            partition.remove_batch(part.hashes, part.values(values, &mut ours), removed);
+            let count = removed.iter().map(|&removed| u64::from(removed)).sum();
+            self.note_removed(count, before, partition.len());
+            Vec::new()
         });
     }
 }

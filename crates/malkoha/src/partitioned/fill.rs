@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::Partitioned;
 use super::batch::ROUND;
 use crate::concurrent::sync::lock;
-use crate::error::InsertError;
 use crate::growable::{
     MAX_PARTITIONS, New, PARTITION_BITS, has_outgrown, is_large, keys_with, sorted,
 };
@@ -34,21 +33,18 @@ impl Partitioned {
         rounds::insert(&mut self.filling(), source)
     }
 
-    /// Inserts the hashes of a batch that have no copy yet, in their order. Calls `done` with the
-    /// position and the result of each hash of the batch.
-    pub(crate) fn insert_all_unique(
-        &self,
-        source: &impl Source,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
+    /// Inserts the hashes of a batch that have no copy yet, in their order. Sets in `new` whether it
+    /// did. Refuses none.
+    pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
         let mut filling = self.filling();
-        filling.make_room(source.len(), |number| source.hash(number));
-        source.hashes(0..source.len(), ROUND, |start, hashes| {
-            for (start, hashes) in (start..).step_by(ROUND).zip(hashes.chunks(ROUND)) {
-                self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
+        filling.make_room(source.len(), &mut |number| source.hash(number));
+        rounds::in_parts(source, ROUND, new, |hashes, new| {
+            for (hashes, new) in hashes.chunks(ROUND).zip(new.chunks_mut(ROUND)) {
+                self.insert_unique_batch(hashes, new);
                 filling.arrived(hashes.len());
             }
-        });
+            Vec::new()
+        })
     }
 
     pub(super) fn filling(&self) -> Filling<'_> {
@@ -88,7 +84,7 @@ impl Filling<'_> {
         let number = bin >> (rounds.partitions().ilog2() - PARTITION_BITS);
         for hashes in rounds.partition(bin).flat_map(|hashes| hashes.chunks(ROUND)) {
             let hashes: Vec<u64> = hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect();
-            self.table.change(number, |partition| partition.insert_batch(&hashes, |_| 0, |_| {}));
+            self.table.change(number, |partition| partition.insert_batch(&hashes, &[]));
             self.arrived(hashes.len());
         }
     }
@@ -115,7 +111,7 @@ impl Fill for Filling<'_> {
     const UNSORTED: usize = ROUND;
 
     /// Makes room in addition to that for the keys that other threads are about to insert.
-    fn make_room(&mut self, hashes: usize, hash: impl FnMut(usize) -> Option<u64>) {
+    fn make_room(&mut self, hashes: usize, hash: &mut dyn FnMut(usize) -> Option<u64>) {
         let table = self.table;
         if !is_large(hashes, table.segments()) {
             return;
@@ -176,13 +172,9 @@ impl Fill for Filling<'_> {
         Vec::new()
     }
 
-    fn insert_batch(
-        &mut self,
-        hashes: &[u64],
-        _value: impl Fn(usize) -> u64,
-        refused: impl FnMut(usize),
-    ) {
-        self.table.insert_batch(hashes, |_| 0, refused);
+    fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
+        let refused = self.table.insert_batch(hashes, values);
         self.arrived(hashes.len());
+        refused
     }
 }

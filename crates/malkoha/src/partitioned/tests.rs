@@ -1,6 +1,7 @@
 //! Partitions under threads: all orders of locking under loom, random ones under shuttle, and real
 //! threads without them. The tables are made so that the first insert divides a partition.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +12,7 @@ use crate::concurrent::tests::{check, thread};
 use crate::expiry::Expiring;
 use crate::growable::{Growing, partition_number};
 use crate::locks::biased::Biased;
-use crate::table::rounds::Hashes;
+use crate::table::rounds::{Hashes, Source};
 use crate::table::traits::Lookup;
 use crate::{Builder, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
@@ -169,12 +170,32 @@ fn small_batches_wait_for_their_own_branches_alone() {
 #[cfg(not(any(loom, shuttle)))]
 #[test]
 fn what_has_come_is_not_expected_any_more() {
+    struct Watched<'a>(Hashes<'a>, &'a Partitioned, RefCell<Vec<u64>>);
+    impl Source for Watched<'_> {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn hashes(
+            &self,
+            range: std::ops::Range<usize>,
+            _: usize,
+            mut each: impl FnMut(usize, &[u64]),
+        ) {
+            for start in range.step_by(1 << 14) {
+                self.2.borrow_mut().push(self.1.coming.load(Relaxed));
+                each(start, &self.0.0[start..][..(self.len() - start).min(1 << 14)]);
+            }
+        }
+        fn hash(&self, position: usize) -> Option<u64> {
+            self.0.hash(position)
+        }
+    }
     let table = whole(&[]);
     let spread = |n: u64| n.wrapping_mul(0x9fb2_1c65_1e98_df25);
     let hashes: Vec<u64> = (1..44_000).map(spread).collect();
-    let mut coming = Vec::new();
-    table.insert_all_unique(&Hashes(&hashes), |_, _| coming.push(table.coming.load(Relaxed)));
-    assert_eq!(coming.len(), hashes.len());
+    let watched = Watched(Hashes(&hashes), &table, RefCell::default());
+    table.insert_all_unique(&watched, &mut vec![false; hashes.len()]);
+    let coming = watched.2.into_inner();
     let (first, last) = (coming[0], coming[coming.len() - 1]);
     assert!(first > 30_000 && last < first / 2, "{first}, then {last}");
     assert_eq!(table.coming.load(Relaxed), 0);
@@ -192,7 +213,7 @@ fn room_for_the_same_keys_is_made_once() {
     let hash = |n: usize| Some((n as u64 + 1).wrapping_mul(0x9fb2_1c65_1e98_df25));
     let filling_of = |keys: usize, hash: &dyn Fn(usize) -> Option<u64>| {
         let mut filling = table.filling();
-        filling.make_room(keys, hash);
+        filling.make_room(keys, &mut |number| hash(number));
         filling
     };
     let filling = |hash: &dyn Fn(usize) -> Option<u64>| filling_of(KEYS, hash);

@@ -4,7 +4,7 @@ use super::Partitioned;
 use crate::error::InsertError;
 use crate::expiry::{Expiring, Window};
 use crate::growable::{Growing, MAX_PARTITIONS, partition_number};
-use crate::table::rounds::Source;
+use crate::table::rounds::{self, Source};
 use crate::table::traits::Lookup;
 
 impl Partitioned<Expiring<Growing>> {
@@ -32,34 +32,24 @@ impl Partitioned<Expiring<Growing>> {
         self.change(partition_number(hash), |partition| partition.see(hash, refresh))
     }
 
-    pub(crate) fn see_batch(
-        &self,
-        hashes: &[u64],
-        refresh: bool,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        self.change_each(hashes, |partition, part| {
-            partition.see_batch(part.hashes, refresh, |i, seen| done(part.position(i), seen));
-        });
+    pub(crate) fn see_batch(&self, hashes: &[u64], refresh: bool, new: &mut [bool]) -> Vec<usize> {
+        self.change_all_of(hashes, new, |partition, part, new| {
+            partition.see_batch(part.hashes, refresh, new)
+        })
     }
 
     /// Inserts a batch; none of its keys is refused.
     pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
         source.hashes(0..source.len(), Self::AT_ONCE, |_, hashes| {
-            self.insert_batch(hashes, |_| 0, |_| {});
+            self.insert_batch(hashes, &[]);
         });
         Vec::new()
     }
 
-    /// Inserts the hashes of a batch that are not in, in their order. Calls `done` with the
-    /// position and the result of each hash of the batch.
-    pub(crate) fn insert_all_unique(
-        &self,
-        source: &impl Source,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
-            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
-        });
+    /// Inserts the hashes of a batch that are not in, in their order. Sets in `new` whether it did.
+    pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
+        rounds::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
+            self.insert_unique_batch(hashes, new)
+        })
     }
 }

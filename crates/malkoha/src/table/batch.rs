@@ -1,10 +1,13 @@
 //! Lookups and inserts of many keys in a table of fixed size, whose cache misses overlap.
 
+use alloc::vec::Vec;
+
 use crate::addressing::{Aim, Probe};
 use crate::arch::vectorized;
 use crate::layout::copies::{self, Overflow};
 use crate::layout::{FAR_BYTES, TableLayout};
 use crate::ring::{self, GROUP};
+use crate::table::traits::value_at;
 
 /// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
 /// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
@@ -107,9 +110,9 @@ pub(crate) fn pipelined<L: TableLayout, M: AsRef<[u8]> + ?Sized>(
     ring::one_by_one(bytes, hashes, ask, |bytes, i, _, probe| step(bytes, i, probe));
 }
 
-/// Inserts all hashes. Calls `refused(i)` for each hash that found no place; number `i` has the
-/// value `value(i)`. While the first `sparse` of them come, the table is so empty that they go into
-/// the first place with room.
+/// Inserts all hashes, each with its value; a set has no values. Adds the positions of those that
+/// found no place to `refused`. While the first `sparse` of them come, the table is so empty that
+/// they go into the first place with room.
 ///
 /// # Safety
 ///
@@ -118,15 +121,15 @@ pub(crate) unsafe fn insert<L: TableLayout>(
     layout: &L,
     bytes: &mut [u8],
     overflow: &mut Overflow<'_>,
-    hashes: &[u64],
-    value: impl Fn(usize) -> u64,
+    (hashes, values): (&[u64], &[u64]),
     sparse: usize,
-    mut refused: impl FnMut(usize),
+    refused: &mut Vec<usize>,
 ) {
     pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
+        let value = value_at(values, i);
         // SAFETY: the caller vouches for the table.
-        if unsafe { !copies::insert_as(layout, bytes, overflow, probe, value(i), i < sparse) } {
-            refused(i);
+        if unsafe { !copies::insert_as(layout, bytes, overflow, probe, value, i < sparse) } {
+            refused.push(i);
         }
     });
 }

@@ -11,7 +11,7 @@ use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::batch;
 use crate::table::fixed::{AnyLayout, Fixed, with_layout};
 use crate::table::partition::{self, Rounds};
-use crate::table::traits::{Change, Fill, Lookup};
+use crate::table::traits::{Change, Fill, Lookup, value_at};
 
 impl Fill for Fixed {
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
@@ -31,27 +31,21 @@ impl Fill for Fixed {
         refused
     }
 
-    fn insert_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        mut refused: impl FnMut(usize),
-    ) {
-        let mut inserted = hashes.len() as u64;
-        let mut refused = |i| {
-            inserted -= 1;
-            refused(i);
-        };
+    fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
+        let mut refused = Vec::new();
         let sparse = self.crowded_from[1].saturating_sub(self.parts.len);
         let sparse = usize::try_from(sparse).unwrap_or(usize::MAX);
         let (layout, bytes, mut overflow) = self.with_overflow();
         with_layout!(layout, layout => {
             // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes` asserted.
             unsafe {
-                batch::insert(layout, bytes, &mut overflow, hashes, value, sparse, &mut refused);
+                batch::insert(
+                    layout, bytes, &mut overflow, (hashes, values), sparse, &mut refused,
+                );
             }
         });
-        self.parts.len += inserted;
+        self.parts.len += (hashes.len() - refused.len()) as u64;
+        refused
     }
 }
 
@@ -66,31 +60,29 @@ impl Change for Fixed {
         }
     }
 
-    fn insert_unique_batch(
-        &mut self,
-        hashes: &[u64],
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
+    fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
+        let mut refused = Vec::new();
         let Self { bytes, layout, search, spill, parts, crowded_from } = self;
         let mut overflow = Overflow { search, spill, max_kicks: parts.max_kicks };
         with_layout!(layout, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {
                 // SAFETY: the bytes are the table of the layout's geometry, as `from_bytes`
                 // asserted, and the aim is the layout's.
-                if unsafe { layout.contains::<true>(bytes, &layout.aim(probe)) } {
-                    return done(i, Ok(false));
+                new[i] = unsafe { !layout.contains::<true>(bytes, &layout.aim(probe)) };
+                if !new[i] {
+                    return;
                 }
                 let is_sparse = parts.len < crowded_from[1];
                 // SAFETY: as above.
                 if unsafe { copies::insert_as(layout, bytes, &mut overflow, probe, 0, is_sparse) } {
                     parts.len += 1;
-                    done(i, Ok(true));
                 } else {
-                    let (len, capacity) = (parts.len, parts.capacity);
-                    done(i, Err(InsertError::Full { len, capacity }));
+                    new[i] = false;
+                    refused.push(i);
                 }
             });
         });
+        refused
     }
 
     #[cold]
@@ -108,23 +100,18 @@ impl Change for Fixed {
         removed
     }
 
-    #[inline]
-    fn remove_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        mut done: impl FnMut(usize, bool),
-    ) {
+    fn remove_batch(&mut self, hashes: &[u64], values: &[u64], removed: &mut [bool]) {
         if self.search.refusals.is_any_short() {
-            let removals = hashes.iter().enumerate();
-            return removals.for_each(|(i, &hash)| done(i, self.remove(hash, value(i))));
+            for (i, &hash) in hashes.iter().enumerate() {
+                removed[i] = self.remove(hash, value_at(values, i));
+            }
+            return;
         }
         let (bytes, spill, len) = (&mut *self.bytes, &mut self.spill, &mut self.parts.len);
         with_layout!(&self.layout, layout => {
             batch::pipelined(layout, bytes, hashes, 0, |bytes, i, probe| {
-                let removed = copies::remove(layout, bytes, spill, probe, value(i));
-                *len = len.saturating_sub(removed.into());
-                done(i, removed);
+                removed[i] = copies::remove(layout, bytes, spill, probe, value_at(values, i));
+                *len = len.saturating_sub(removed[i].into());
             });
         });
     }

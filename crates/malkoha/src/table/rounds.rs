@@ -88,7 +88,7 @@ pub(crate) fn insert_stream(
         let is_end = chunk.len() < CHUNK;
         left = left.saturating_sub(chunk.len());
         match &mut rounds {
-            None => table.insert_batch(&chunk, |_| 0, |_| are_in = false),
+            None => are_in &= table.insert_batch(&chunk, &[]).is_empty(),
             Some(round) => {
                 round.shares()[0].push(&chunk);
                 sorted += chunk.len();
@@ -118,7 +118,7 @@ fn insert_sorted<F: Fill>(
     sort: impl Fn(&mut [Share], Range<usize>),
 ) -> Vec<usize> {
     let (len, mut start, mut refused) = (source.len(), 0, Vec::new());
-    table.make_room(len, |number| source.hash(number));
+    table.make_room(len, &mut |number| source.hash(number));
     let mut rounds = table.rounds(len, threads);
     while let Some(round) = &mut rounds
         && start < len
@@ -133,7 +133,23 @@ fn insert_sorted<F: Fill>(
         }
     }
     source.hashes(start..len, F::UNSORTED, |first, hashes| {
-        table.insert_batch(hashes, |_| 0, |i| refused.push(start + first + i));
+        refused.extend(table.insert_batch(hashes, &[]).into_iter().map(|i| start + first + i));
+    });
+    refused
+}
+
+/// Passes all hashes in parts to `each`, with the part of `new` for them. Returns the positions that
+/// `each` returns, as those of the whole.
+pub(crate) fn in_parts(
+    source: &impl Source,
+    at_once: usize,
+    new: &mut [bool],
+    mut each: impl FnMut(&[u64], &mut [bool]) -> Vec<usize>,
+) -> Vec<usize> {
+    let mut refused = Vec::new();
+    source.hashes(0..source.len(), at_once, |start, hashes| {
+        let part = each(hashes, &mut new[start..][..hashes.len()]);
+        refused.extend(part.into_iter().map(|i| start + i));
     });
     refused
 }

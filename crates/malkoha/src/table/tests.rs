@@ -91,8 +91,8 @@ impl Pair {
                 1
             }
             2 | 3 if !full => {
-                let (hashes, mut refused) = (self.hashes(), Vec::new());
-                self.table.insert_batch(&hashes, |_| 0, |i| refused.push(i));
+                let hashes = self.hashes();
+                let refused = self.table.insert_batch(&hashes, &[]);
                 for (i, &hash) in hashes.iter().enumerate() {
                     if !refused.contains(&i) {
                         self.added(hash);
@@ -107,17 +107,19 @@ impl Pair {
             }
             5 if self.members.len() > BATCH => {
                 let hashes: Vec<u64> = (0..BATCH).map(|_| self.member()).collect();
-                self.table.remove_batch(&hashes, |_| 0, |_, removed| assert!(removed, "a member"));
+                let mut removed = [false; BATCH];
+                self.table.remove_batch(&hashes, &[], &mut removed);
+                assert_eq!(removed, [true; BATCH], "members");
                 BATCH
             }
             6 if !full => {
-                let (hashes, mut results) = (self.hashes(), Vec::new());
-                self.table.insert_unique_batch(&hashes, |_, result| results.push(result));
-                assert_eq!(hashes.len(), results.len());
-                for (&hash, result) in hashes.iter().zip(results) {
-                    let was_in = self.count(hash) > 0;
-                    assert!(result != Ok(was_in), "{hash} of {hashes:?}");
-                    if result == Ok(true) {
+                let hashes = self.hashes();
+                let mut new = vec![true; hashes.len()];
+                let refused = self.table.insert_unique_batch(&hashes, &mut new);
+                for (i, &hash) in hashes.iter().enumerate() {
+                    let was_in = self.count(hash) > 0 || refused.contains(&i);
+                    assert!(new[i] != was_in, "{hash} of {hashes:?}");
+                    if new[i] {
                         self.added(hash);
                     }
                 }

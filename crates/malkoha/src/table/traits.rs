@@ -23,6 +23,12 @@ pub(crate) const CHUNK: usize = 1024;
 /// Cannot be named outside this crate.
 pub trait Sealed {}
 
+/// The value at a position; 0 in a set, which has none.
+#[inline(always)]
+pub(crate) fn value_at(values: &[u64], position: usize) -> u64 {
+    values.get(position).copied().unwrap_or(0)
+}
+
 /// A table that can be looked up in: every one.
 #[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup: Sealed {
@@ -83,7 +89,7 @@ pub trait Fill: Sealed {
     const UNSORTED: usize = CHUNK;
     /// Makes room for a batch of this many hashes, if that saves rebuilds. `hash` returns some of
     /// them by number, or `None` if a number has no hash.
-    fn make_room(&mut self, _hashes: usize, _hash: impl FnMut(usize) -> Option<u64>) {}
+    fn make_room(&mut self, _hashes: usize, _hash: &mut dyn FnMut(usize) -> Option<u64>) {}
     /// How this many hashes are best sorted before they are inserted; `None`: not at all.
     fn rounds(&self, _hashes: usize, _threads: usize) -> Option<Rounds> {
         None
@@ -98,14 +104,9 @@ pub trait Fill: Sealed {
     fn has_outgrown(&self, _rounds: &Rounds) -> bool {
         false
     }
-    /// Inserts all hashes, number `i` with `value(i)`; calls `refused` for each that found no
-    /// place.
-    fn insert_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        refused: impl FnMut(usize),
-    );
+    /// Inserts all hashes, each with its value; a set has no values. Returns the positions of those
+    /// that found no place.
+    fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize>;
 }
 
 /// A table that its owner can change.
@@ -120,13 +121,9 @@ pub trait Change: Lookup + Fill {
         }
         self.insert(hash, 0).map(|()| true)
     }
-    /// Inserts each hash that has no copy yet, in order, with the value 0. Calls `done` with each
-    /// position and whether it was inserted, or why it was refused.
-    fn insert_unique_batch(
-        &mut self,
-        hashes: &[u64],
-        done: impl FnMut(usize, Result<bool, InsertError>),
-    );
+    /// Inserts each hash that has no copy yet, in order, with the value 0. Sets in `new` whether it
+    /// did. Returns the positions of those that found no place.
+    fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize>;
     /// Inserts a batch on this thread; returns the positions of those that found no place.
     fn insert_all(&mut self, source: &impl Source) -> Vec<usize>
     where
@@ -135,29 +132,22 @@ pub trait Change: Lookup + Fill {
         rounds::insert(self, source)
     }
     /// [`insert_unique_batch`](Self::insert_unique_batch) for a batch that room is made for.
-    fn insert_all_unique(
-        &mut self,
-        source: &impl Source,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) where
+    fn insert_all_unique(&mut self, source: &impl Source, new: &mut [bool]) -> Vec<usize>
+    where
         Self: Sized,
     {
-        self.make_room(source.len(), |number| source.hash(number));
-        source.hashes(0..source.len(), Self::AT_ONCE, |start, hashes| {
-            self.insert_unique_batch(hashes, |i, inserted| done(start + i, inserted));
-        });
+        self.make_room(source.len(), &mut |number| source.hash(number));
+        rounds::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
+            self.insert_unique_batch(hashes, new)
+        })
     }
     /// Why a key was refused just now.
     fn refusal(&self) -> InsertError;
     /// Removes one copy with this value.
     fn remove(&mut self, hash: u64, value: u64) -> bool;
-    /// Removes a copy of each hash in order, number `i` with `value(i)`; calls `done(i, removed)`.
-    fn remove_batch(
-        &mut self,
-        hashes: &[u64],
-        value: impl Fn(usize) -> u64,
-        done: impl FnMut(usize, bool),
-    );
+    /// Removes a copy of each hash in order, with its value; a set has no values. Sets in `removed`
+    /// whether it was found.
+    fn remove_batch(&mut self, hashes: &[u64], values: &[u64], removed: &mut [bool]);
     /// Replaces one value of a hash, which fits, by another; returns whether it was found.
     fn update(&mut self, hash: u64, old: u64, new: u64) -> bool;
     /// Removes all keys.

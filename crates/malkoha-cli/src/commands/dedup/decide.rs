@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
 use super::seen::Seen;
-use crate::commands::documents::{
-    Content, Fate, Hashes, OnBad, Record, Records, Shard, shown,
-};
+use crate::commands::documents::{Content, Fate, Hashes, OnBad, Record, Records, Shard, shown};
 use crate::pipeline::Sink;
 
 impl Hashes for Prepared {

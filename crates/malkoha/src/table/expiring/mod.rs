@@ -7,8 +7,10 @@ mod slots;
 
 use slots::Slots;
 
+use alloc::vec::Vec;
+
 use crate::addressing::{Probe, every_place};
-use crate::error::{InsertError, UnionError};
+use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::bits::{Word, index};
 use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
@@ -88,16 +90,21 @@ impl Ages for Fixed {
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
-        mut done: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
+        new: &mut [bool],
+    ) -> Vec<usize> {
+        let mut refused = Vec::new();
         with_form!(form, buckets => {
             let (mut slots, label) = (Slots::of(self, buckets), times.label());
             let mut see = |slots: &mut Slots<'_, _>, i: usize, probe: &Probe| {
                 let seen = slots.see(times, probe, label, |_, _| refresh);
-                done(i, seen.ok_or_else(|| times.refusal()));
+                new[i] = seen.unwrap_or_else(|| {
+                    refused.push(i);
+                    false
+                });
             };
             if let [hash] = hashes {
-                return see(&mut slots, 0, &buckets.probe(*hash));
+                see(&mut slots, 0, &buckets.probe(*hash));
+                return refused;
             }
             let ask = |slots: &Slots<'_, _>, hash: u64| {
                 let probe = buckets.probe(hash);
@@ -106,6 +113,7 @@ impl Ages for Fixed {
             };
             ring::one_by_one(&mut slots, hashes, ask, |slots, i, _, probe| see(slots, i, probe));
         });
+        refused
     }
 
     fn forget(&mut self, form: Form, times: &mut Times, hash: u64) -> bool {
