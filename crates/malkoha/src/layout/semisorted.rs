@@ -225,11 +225,10 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     #[inline]
     fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe.segment);
-        let mut take = |place: u64| {
+        [probe.first, probe.second].into_iter().any(|place| {
             let bucket = self.load(bytes, base, place);
             self.take(bytes, base, place, bucket, probe.fingerprint)
-        };
-        take(probe.first) || take(probe.second)
+        })
     }
 
     fn is_ordered(&self, bytes: &[u8], segment: u64) -> bool {

@@ -100,6 +100,7 @@ impl Change for Fixed {
         removed
     }
 
+    #[inline]
     fn remove_batch(&mut self, hashes: &[u64], values: &[u64], removed: &mut [bool]) {
         if self.search.refusals.is_any_short() {
             for (i, &hash) in hashes.iter().enumerate() {
