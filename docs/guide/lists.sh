@@ -14,8 +14,7 @@ run() {
 say '# Lists as people have them' '' \
     'Made by [lists.sh](lists.sh). Each section is one job: the files, the command, and what it prints.' \
     'LIST and INPUT are read alike. Whatever cannot be compared because of its form is counted on' \
-    'stderr, with the place of the first such record. If nothing in a list can be compared, that is an' \
-    'error, so that a list in the wrong format does not pass for one that matches nothing.' '' \
+    'stderr, with the place of the first such record. A list of nothing else is an error.' '' \
     '## Mailing lists' '' \
     'Mail everybody who has not unsubscribed. `-k` names the column of the input, `-K` that of the list:'
 begin
@@ -37,8 +36,7 @@ run "printf 'hello\nlong and unknown\n' > words"
 run "malkoha index -q --digest sha1 -k 1 -t : pwned.txt"
 run "malkoha screen --digest sha1 -K 1 --list-delimiter : -f pwned.txt words"
 end
-say '' 'The same works for suppression lists with the MD5 or SHA-256 of addresses: add `-i --trim`, so that' \
-    'the address is in lower case before its digest is made.' '' \
+say '' 'Suppression lists with the MD5 or SHA-256 of addresses in lower case need `-i --trim` too.' '' \
     '## Block lists' '' \
     'Names, URLs and the syntaxes of resolvers and blockers can be mixed, on both sides. A name stands' \
     'for itself and all below it, `*.name` only for those below it, and exceptions hold:'

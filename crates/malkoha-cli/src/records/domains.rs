@@ -183,11 +183,15 @@ fn is_nothing(line: &[u8]) -> bool {
     frame.contains(&first) || words.take(3).any(is_of_zone) || is_frame(line)
 }
 
-/// Whether a line, apart from its comment, has but brackets, and numbers of a zone.
+/// Whether a line, apart from its comment, has but brackets, and numbers and times of a zone.
 fn is_frame(line: &[u8]) -> bool {
     let text = line.split(|&byte| byte == b';').next().unwrap_or(line);
-    text.iter().all(|byte| b"{}[]() \t,0123456789".contains(byte))
-        && !line.iter().all(u8::is_ascii_digit)
+    let mut words = text.split(|byte| b"{}[]() \t,".contains(byte));
+    let is_time = |word: &[u8]| match word {
+        [digits @ .., b's' | b'm' | b'h' | b'd' | b'w'] => digits.iter().all(u8::is_ascii_digit),
+        word => word.iter().all(u8::is_ascii_digit),
+    };
+    words.all(|word| is_time(&word.to_ascii_lowercase())) && !line.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]
@@ -226,7 +230,7 @@ Nothing ¦ fe80::1%lo0 localhost ¦ /ip dns static ¦ [Rule]
 Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
 ads.example 22 ¦ DOMAIN-SUFFIX,ads.example,DIRECT ¦ local=/ads.example/#
 ads.example 11 ¦ ads.example:@ads
-Nothing ¦ 2024010101 ; serial ¦ 1 2 3 4 5 ) ¦ [Adblock Plus 2.0]
+Nothing ¦ 1h ; x ¦ 30M ¦ 1w ) ¦ 2024010101 ; serial ¦ 1 2 3 4 5 ) ¦ [Adblock Plus 2.0]
 NoDomain ¦ [ads.example] ¦ $important ¦ 12345 ¦ 1.2.3 ¦ 0.0.0.0 0 ¦ a..example ¦ address /x.y/-6
 Slashes ¦ //ads.example ¦ //ads.example:8080
 Undone ¦ add name=ads.example type=NXDOMAIN disabled=yes

@@ -190,7 +190,8 @@ impl Form {
 
 /// Whether a line tells spreadsheets what is between fields.
 pub(super) fn is_sep(line: &[u8]) -> bool {
-    line.len() <= 6 && line.starts_with(b"sep=")
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    matches!(line, [b's', b'e', b'p', b'=', sign] if !sign.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

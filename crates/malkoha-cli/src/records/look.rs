@@ -80,6 +80,8 @@ struct Seen {
     all: u16,
     /// Which of [`LOOKS`] any of these has.
     any: u16,
+    /// What of these is compared, without case, and signs around it.
+    bare: Vec<String>,
 }
 
 static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
@@ -110,6 +112,23 @@ pub(crate) fn tell_difference() {
             }
         }
     }
+    let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
+    for (list, input) in side(true).flat_map(|list| side(false).map(move |input| (list, input))) {
+        if let Some(bare) = list.bare.iter().find(|it| input.bare.contains(it)) {
+            tell(&format!(
+                "malkoha: nothing is equal: '{bare}' in {} and {} differs in case, or in signs \
+                 around it: see --ignore-case, or cut these off first",
+                list.name, input.name
+            ));
+            return;
+        }
+    }
+}
+
+/// The beginning of a key, without case, and signs around it.
+fn bare(key: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&key[..key.len().min(256)]);
+    text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
 }
 
 impl Keys {
@@ -132,7 +151,7 @@ impl Keys {
         let keys = Self { digest, ..keys.into_owned() };
         let is_picked = self.digest.is_some()
             || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
-        let (mut count, mut all, mut any) = (0, 0, 0);
+        let (mut count, mut all, mut any, mut bares) = (0, 0, 0, Vec::new());
         let mut rest = start;
         while count < MOST_RECORDS && !rest.is_empty() {
             let record = self.form.first(rest);
@@ -148,10 +167,13 @@ impl Keys {
                 let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
                 (all, any) = if count < 2 { (bits, bits) } else { (all & bits, any | bits) };
                 count += 1;
+                bares.push(bare(&key));
             }
         }
+        bares.retain(|it| !it.is_empty());
         if count > 0 {
-            seen.push(Seen { of_lists: tally.of_lists, name: name.to_owned(), count, all, any });
+            let (of_lists, name) = (tally.of_lists, name.to_owned());
+            seen.push(Seen { of_lists, name, count, all, any, bare: bares });
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
             && (range(word).is_none() || before.is_none() && is_ordinal(word))
         {
             match word {
-                b"remark" => return Line::Nothing,
+                b"remark" | b"description" => return Line::Nothing,
                 b"REM" | b"rem" | b"--" if before.is_none() => return Line::Nothing,
                 // Of a range whose other end is in another line.
                 b"start-ip" | b"end-ip" => return Line::Unfit(Unfit::NoNetwork),
@@ -73,24 +73,28 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
                 _ => {}
             }
         }
-        let mut is_apart = false;
-        if let [(it, is_not)] = ranges[..]
-            && let Some(bits) = words.next_if(|word| it.size() == 0 && number(word) >= Some(8))
-            && let Some(bits) = number(bits)
+        words.next_if(|word| *word == b"/");
+        let mut ahead = words.clone();
+        let next = ahead.next().unwrap_or(b"");
+        let behind = ahead.next();
+        let mut is_apart = !ranges.is_empty() && (before.is_none() || is_odd(next));
+        if is_apart && next == b"-" && behind.and_then(number).is_some_and(|last| last < 256) {
+            return Line::Unfit(Unfit::Ends);
+        }
+        if let ([(it, is_not)], Some(bits @ 8..)) = (&ranges[..], number(next))
+            && it.size() == 0
             && let Some(network) = network(it.address(), bits)
         {
             // What is no network's first address may have been counted.
             if network.address() != it.address() {
                 return Line::Unfit(Unfit::Length);
             }
-            (ranges, is_apart) = (vec![(network, is_not)], true);
+            (ranges, is_apart) = (vec![(network, *is_not)], true);
         }
-        let is_sign = |word: &&[u8]| !word.iter().any(u8::is_ascii_alphanumeric);
-        is_apart |= !ranges.is_empty() && words.next_if(is_sign).is_some();
-        let is_json = matches!(line, [b'{' | b'[', ..]) && !ranges.is_empty();
-        if is_apart && words.peek().is_some_and(|word| range(word).is_some()) {
+        if is_apart && behind.and_then(range).is_some() {
             return Line::Unfit(Unfit::Scattered);
         }
+        let is_json = matches!(line, [b'{' | b'[', ..]) && !ranges.is_empty();
         let mut last = None;
         for behind in words.enumerate() {
             if is_json && range(behind.1).is_some() {
@@ -132,6 +136,11 @@ fn named_range(line: &[u8]) -> Option<Range> {
     let is_range = memchr::memchr(b'-', &line[range_at..]).is_some();
     let first = words(line).next().filter(|_| is_range)?;
     range(&line[range_at..]).filter(|_| range(first).is_none() || first.len() == line.len())
+}
+
+/// Whether a word is a sign, or may be a host or network that was not understood.
+fn is_odd(word: &[u8]) -> bool {
+    !word.iter().any(u8::is_ascii_alphanumeric) || word.iter().any(|byte| b"./".contains(byte))
 }
 
 /// Whether a word is the number of an item.
@@ -183,7 +192,7 @@ fn are_of_blocks(first: Range, last: Range) -> bool {
 /// The ranges of words that follow each other, with masks and ends in words of their own, and
 /// whether `!` is before each.
 fn ranges<'a>(
-    words: &mut Peekable<impl Iterator<Item = &'a [u8]>>,
+    words: &mut Peekable<impl Iterator<Item = &'a [u8]> + Clone>,
     before: Option<&[u8]>,
 ) -> impl Iterator<Item = (Range, bool)> {
     std::iter::from_fn(move || {
@@ -197,11 +206,10 @@ fn ranges<'a>(
         // Behind "from", what follows "to" is where packets go.
         let is_to = |word: &&[u8]| *word == b"to" && before != Some(b"from");
         let is_sign = |word: &&[u8]| matches!(*word, b"-" | b".." | DASH) || is_to(word);
-        if words.next_if(is_sign).is_some() {
-            if let Some(last) = words.peek().and_then(|word| range(word)) {
-                words.next();
-                it = up_to(it, last)?;
-            }
+        let mut ahead = words.clone();
+        if let Some(last) = ahead.next_if(is_sign).and_then(|_| range(ahead.next()?)) {
+            it = up_to(it, last)?;
+            *words = ahead;
         } else if let (Range::V4(first, last), Some(word)) = (it, words.peek())
             && first == last
             && let Some(bits) = match word.strip_prefix(b"/") {
@@ -224,7 +232,7 @@ fn ranges<'a>(
 const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
 
 /// What lies between blanks, commas, brackets of sets and quotes.
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}\"'=".contains(byte));
     words.filter(|word| !word.is_empty())
 }
@@ -248,10 +256,12 @@ mod tests {
 172.16.0.0-172.31.255.255 | route add 172.16.0.0 mask 255.240.0.0 10.0.0.1
 172.16.0.0-172.31.255.255 | range 172.16.0.0 172.31.255.255 | 172.16.0.0,172.31.255.255,US
 172.16.0.0-172.31.255.255 | 172.16.0.0 12 | 172.16.0.0,12,US | source 172.16.0.0 12
+172.16.0.0-172.31.255.255 | 172.16.0.0 / 12 | 172.16/12 | 172.16.0.0 - 172.31.255.255
 172.16.0.0-172.31.255.255 | A, B 1.2.3.4 of C:172.16.0.0-172.31.255.255
 172.16.0.0-172.31.255.255 | -A I -m comment --comment 1.2.3.4 -s 172.16.0.0/12 -j DROP
 172.16.0.0-172.31.255.255 | :do { add comment=1.2.3.4 address=172.16.0.0/12 list=x } on-error={}
-172.16.0.0-172.31.255.255 | x,172.16.0.0,172.31.255.255 | 172.16.0.0,172.31.255.255 | 172.16.0.0 to 172.31.255.255
+172.16.0.0-172.31.255.255 | x,172.16.0.0,172.31.255.255 | 172.16.0.0,172.31.255.255
+172.16.0.0-172.31.255.255 | 172.16.0.0 to 172.31.255.255
 172.16.0.0-172.31.255.255 | 172.16.0.0–172.31.255.255 | 172.16.0.0..172.31.255.255
 172.16.0.0-172.31.255.255 | 172.16.0.0 /12 | 172.16.0.0:172.31.255.255
 172.16.0.0-172.31.255.255 | Require not ip 172.16.0.0/12
@@ -283,15 +293,19 @@ mod tests {
 !1.2.3.4-1.2.3.4 | pass in from 1.2.3.4 | !1.2.3.4 | sshd: 1.2.3.4 : ALLOW | -s 1.2.3.4 -j RETURN
 Nothing | // 1.2.3.4 | /* 1.2.3.4 */ | -- 1.2.3.4 | REM 1.2.3.4 | access-list 10 remark 1.2.3.4
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
-NoNetwork | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5 | 5.6.7.8-1.2.3.4 | 1.2.3:80
+NoNetwork | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5
+NoNetwork | 5.6.7.8-1.2.3.4 | 1.2.3:80
 Ends | 1.2.3.4 5.6.7.8 | 1.2.3.4 5.6.7.8 x | "1.2.3.4","1.2.3.9","US" | US,1.2.3.4,1.2.3.9
 Ends | 1.2.3.4, 5.6.7.8 | 1.2.3.4	1.2.3.5 | 10.0.0.4 10.0.0.7 | 2001:db8::1 2001:db8::9
+Ends | 1.2.3.0 - 24
 Length | 1.2.3.4 8 | 1.2.3.4,24 | source 10.1.2.3 24 x | 2001:db8::1 64
+Scattered | 1.2.3.4, x.example, 5.6.7.8 | 1.2.3.4 and 5.6.7.8 | 1.2.3.4 1/2 5.6.7.8
 Scattered | 1.2.3.0 24 5.6.7.0 24 | 1.2.3.4 + 5.6.7.8 | {"a":"1.2.3.4","b":"5.6.7.8"}
 Slashes | //1.2.3.4 | //[::1]/x
 Undone | ipset del x 1.2.3.4 | -D I -s 1.2.3.4 -j DROP | no ip route 1.2.3.4 255.255.255.255
 Nothing | { | ], | [
-Undone | inactive: 1.2.3.4/32; | sshd: Unban 1.2.3.4 | add address=1.2.3.4 disabled=yes | add disabled=yes address=1.2.3.4
+Undone | inactive: 1.2.3.4/32; | sshd: Unban 1.2.3.4
+Undone | add address=1.2.3.4 disabled=yes | add disabled=yes address=1.2.3.4
 NoNetwork | 1.2.3.4:22-33 | 10. | range 5.6.7.8 1.2.3.4
 NoNetwork | set start-ip 1.2.3.4 | set end-ip 1.2.3.4 | 1.2.3.4-256
 "#;

@@ -49,7 +49,13 @@ pub(super) fn range(word: &[u8]) -> Option<Range> {
         return range(word[at + 3..].split(|byte| b"/?#".contains(byte)).next()?);
     }
     if let Some(at) = memchr::memchr(b'/', word) {
-        let (address, bits) = (address(&word[..at])?, &word[at + 1..]);
+        let (start, bits) = (&word[..at], &word[at + 1..]);
+        let Some(address) = address(start) else {
+            // As in "10/8".
+            let (start, most) = parts(str::from_utf8(start).ok()?)?;
+            let bits = number(bits).filter(|bits| (8..=most).contains(bits))?;
+            return network(start, bits);
+        };
         let mask = |bits| match address {
             IpAddr::V4(address) => mask(bits, address.into()),
             IpAddr::V6(_) => None,
@@ -92,11 +98,8 @@ fn range_without_sign(word: &[u8]) -> Option<Range> {
     let text = str::from_utf8(word).ok()?;
     if let Some(start) = text.strip_suffix(".*").or_else(|| text.strip_suffix('.')) {
         let start = start.trim_end_matches(".*");
-        let parts: Vec<u8> =
-            start.split('.').map(|part| part.parse::<u8>().ok()).collect::<Option<Vec<u8>>>()?;
-        let bits = 8 * u32::try_from(parts.len()).ok().filter(|parts| (1..4).contains(parts))?;
-        let address = parts.iter().fold(0, |all, &part| all << 8 | u32::from(part)) << (32 - bits);
-        return network(IpAddr::V4(address.into()), bits);
+        let (start, bits) = parts(start)?;
+        return network(start, bits);
     }
     // A port, or a name before a range.
     let (before, behind) = text.rsplit_once(':')?;
@@ -112,6 +115,15 @@ fn range_without_sign(word: &[u8]) -> Option<Range> {
         _ => end_of_range(behind.as_bytes())
             .filter(|it| matches!(it, Range::V4(..)) && behind.contains('.')),
     }
+}
+
+/// One to three parts of an address, as one with zeros behind them, and how many bits they have.
+fn parts(text: &str) -> Option<(IpAddr, u32)> {
+    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+    let parts = parts.filter(|parts| parts.len() < 4)?;
+    let mut all = [0; 4];
+    all[..parts.len()].copy_from_slice(&parts);
+    Some((IpAddr::V4(all.into()), 8 * u32::try_from(parts.len()).ok()?))
 }
 
 /// The range from one to another.

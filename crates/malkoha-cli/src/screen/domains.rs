@@ -88,8 +88,8 @@ impl Domains {
         self.table.find(hash, is_it).copied()
     }
 
-    /// Calls `each` with the names that are needed to say the same, in their order, and with what is
-    /// said of them: without what a parent covers, and with exceptions that matter.
+    /// Calls `each` with the names that are needed to say the same, in their order, and what is said
+    /// of them: without what a parent covers, and with exceptions that matter.
     pub(crate) fn needed(&self, mut each: impl FnMut(&[u8], Reach) -> Result<()>) -> Result<()> {
         let mut place = 0;
         split(&self.names.text, END, |batch| {

@@ -201,6 +201,9 @@ fn sides_that_differ_in_form() {
         ("a@b.c\n", "a\nA <a@b.c>\nd@e.f\n", "", "'input' have an address in <>"),
         ("a@b.c, d@e.f\n", "a@b.c\n", "", "'list' have several addresses"),
         ("ANN@X.EXAMPLE\n", "ann@x.example\n", "", "'list' are in upper case"),
+        ("'Ann',\n", "Bob\nann\n", "", "'ann' in 'list' and 'input' differs in case"),
+        ("“ann”\nx\n", "ann\n", "", "'ann' in 'list' and 'input' differs in case"),
+        ("- ann\n- bob\n", "bob\n", "", "'bob' in 'list' and 'input' differs in case"),
         ("ann\u{a0}\n", "ann\n", "", "'list' begin or end with blanks"),
         (
             "A99F0000A99F0000A99F0000A99F0000\n",
