@@ -119,7 +119,7 @@ fn range_without_sign(word: &[u8]) -> Option<Range> {
 
 /// One to three parts of an address, as one with zeros behind them, and how many bits they have.
 fn parts(text: &str) -> Option<(IpAddr, u32)> {
-    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse::<u8>().ok()).collect();
     let parts = parts.filter(|parts| parts.len() < 4)?;
     let mut all = [0; 4];
     all[..parts.len()].copy_from_slice(&parts);
