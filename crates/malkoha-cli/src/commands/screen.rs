@@ -37,8 +37,9 @@ order. If a line is in several lists, -o prints the first; for domains and
 networks, it prints the most specific. File names are printed only with -H.
 
 --domain and --cidr read LIST and INPUT by the forms that 'malkoha domains' and
-'malkoha networks' know, INPUT also with ports and as URLs. A network of INPUT
-is found if all of it is listed. Exceptions in LIST hold, as do those of --allow.
+'malkoha networks' know, INPUT also with ports and as URLs. The first network
+in a line of INPUT counts, and is found if all of it is listed. Exceptions in
+LIST hold, as do those of --allow.
 
 With --approximate only fingerprints of LIST are kept, in about 2 bytes per
 line. A share RATE of the other lines is then found by mistake.

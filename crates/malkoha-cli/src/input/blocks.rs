@@ -235,7 +235,12 @@ impl Blocks {
                 block.filled = filled;
                 return Ok(filled > 0);
             }
-            if let Some(last) = self.form.last_end(&bytes[..end], filled) {
+            let last = self.form.last_end(&bytes[..end], filled);
+            // A line for spreadsheets comes with the header behind it.
+            let lacks_header = |last: usize| {
+                self.headed && self.offset == 0 && self.form.is_sep_alone(&bytes[..last])
+            };
+            if let Some(last) = last.filter(|&last| !lacks_header(last)) {
                 block.filled = last;
                 self.rest.extend_from_slice(&bytes[block.filled..end]);
                 return Ok(true);

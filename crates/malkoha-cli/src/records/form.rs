@@ -140,6 +140,12 @@ impl Form {
         }
     }
 
+    /// Whether these records are a line for spreadsheets and nothing more.
+    pub(crate) fn is_sep_alone(self, records: &[u8]) -> bool {
+        let first = self.first(records);
+        is_sep(first) && records.len() <= first.len() + 1
+    }
+
     /// A line for spreadsheets before a header, and the header.
     pub(super) fn without_sep(self, header: &[u8]) -> (&[u8], &[u8]) {
         let line = self.first_line(header);
@@ -188,7 +194,7 @@ impl Form {
     }
 }
 
-/// Whether a line tells spreadsheets what is between fields.
+/// Whether a line names, for spreadsheets, the sign between fields.
 pub(super) fn is_sep(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     matches!(line, [b's', b'e', b'p', b'=', sign] if !sign.is_ascii_alphanumeric())

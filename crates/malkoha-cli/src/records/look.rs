@@ -116,18 +116,20 @@ pub(crate) fn tell_difference() {
     for (list, input) in side(true).flat_map(|list| side(false).map(move |input| (list, input))) {
         if let Some(bare) = list.bare.iter().find(|it| input.bare.contains(it)) {
             tell(&format!(
-                "malkoha: nothing is equal: '{bare}' in {} and {} differs in case, or in signs \
-                 around it: see --ignore-case, or cut these off first",
-                list.name, input.name
+                "malkoha: nothing is equal: '{}' in {} and {} differs in case, or in signs around \
+                 it: see --ignore-case and --ignore-unicode-case, or cut these off first",
+                bare.as_bytes().escape_ascii(),
+                list.name,
+                input.name
             ));
             return;
         }
     }
 }
 
-/// The beginning of a key, without case, and signs around it.
+/// A key without case, and signs around it; nothing of a long one.
 fn bare(key: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&key[..key.len().min(256)]);
+    let text = if key.len() > 256 { "".into() } else { String::from_utf8_lossy(key) };
     text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
 }
 

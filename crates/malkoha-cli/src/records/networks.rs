@@ -14,7 +14,8 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     let line = line.trim_ascii();
     match line {
         [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
-        [] | [b'#' | b';', ..] | [b'/', b'/' | b'*', ..] => return Line::Nothing,
+        line if is_comment(line) => return Line::Nothing,
+        [b'/', b'/' | b'*', ..] => return Line::Nothing,
         // Chains and tables of iptables.
         [b':', .., b']'] => return Line::Nothing,
         [b'*', table @ ..] if !table.is_empty() && table.iter().all(u8::is_ascii_lowercase) => {
@@ -124,6 +125,28 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
         true => return Line::Unfit(Unfit::NoNetwork),
     }
     Line::Entries
+}
+
+/// The first network of a record that is looked up. What follows it is part of it only if the record
+/// ends there: others may have chosen it.
+pub(crate) fn subject(line: &[u8]) -> Option<Range> {
+    if is_comment(line) {
+        return None;
+    }
+    let mut words = words(line).peekable();
+    let mut before = None;
+    while let Some(word) = words.next_if(|word| range(word).is_none() || is_ordinal(word)) {
+        before = Some(word);
+    }
+    let first = range(words.peek()?)?;
+    let (it, is_not) = ranges(&mut words, None).next()?;
+    let is_all = before.is_none() && !is_not && words.next().is_none();
+    Some(if is_all { it } else { first })
+}
+
+/// Whether a record says nothing.
+pub(crate) fn is_comment(line: &[u8]) -> bool {
+    matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
 }
 
 /// Words of commands that take out what they name.
@@ -294,7 +317,8 @@ mod tests {
 Nothing | // 1.2.3.4 | /* 1.2.3.4 */ | -- 1.2.3.4 | REM 1.2.3.4 | access-list 10 remark 1.2.3.4
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
 NoNetwork | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5
-NoNetwork | 5.6.7.8-1.2.3.4 | 1.2.3:80
+NoNetwork | 5.6.7.8-1.2.3.4 | 1.2.3:80 | 10/8 | 172.016/12
+1.2.3.4-1.2.3.4 | 12/8 03:11:02 sshd: 1.2.3.4 | Dec 12/8 1.2.3.4 | 3/8,1.2.3.4
 Ends | 1.2.3.4 5.6.7.8 | 1.2.3.4 5.6.7.8 x | "1.2.3.4","1.2.3.9","US" | US,1.2.3.4,1.2.3.9
 Ends | 1.2.3.4, 5.6.7.8 | 1.2.3.4	1.2.3.5 | 10.0.0.4 10.0.0.7 | 2001:db8::1 2001:db8::9
 Ends | 1.2.3.0 - 24
@@ -319,6 +343,29 @@ NoNetwork | set start-ip 1.2.3.4 | set end-ip 1.2.3.4 | 1.2.3.4-256
                 Line::Unfit(Unfit::NoNetwork),
                 "{sign}"
             );
+        }
+    }
+
+    #[test]
+    fn the_first_network_is_the_subject() {
+        let first = Some(Range::V4(0x0a01_0203, 0x0a01_0203));
+        for line in [
+            "10.1.2.3 5.6.7.8 GET",
+            "10.1.2.3 - 255.255.255.255 [x]",
+            "10.1.2.3 - 24 [x]",
+            "10.1.2.3 - - [x] \"ua ; 8.8.8.8\"",
+            "sshd: user description from 10.1.2.3 port 22",
+            "del no disabled remark: 10.1.2.3 > 1.1.1.1",
+            r#"{"ua":"remark 7. -D","ip":"10.1.2.3","x":"1.1.1.1"}"#,
+        ] {
+            assert_eq!(subject(line.as_bytes()), first, "{line}");
+        }
+        let all = Some(Range::V4(0x0a00_0000, 0x0aff_ffff));
+        for line in ["10.0.0.0 - 10.255.255.255", "10.0.0.0 255.0.0.0", "10.0.0.0/8 GET", "10.*"] {
+            assert_eq!(subject(line.as_bytes()), all, "{line}");
+        }
+        for line in ["", "# 10.1.2.3", "x", "12/8 03:11:02"] {
+            assert_eq!(subject(line.as_bytes()), None, "{line}");
         }
     }
 

@@ -51,10 +51,11 @@ pub(super) fn range(word: &[u8]) -> Option<Range> {
     if let Some(at) = memchr::memchr(b'/', word) {
         let (start, bits) = (&word[..at], &word[at + 1..]);
         let Some(address) = address(start) else {
-            // As in "10/8".
+            // As in "10.1/16".
             let (start, most) = parts(str::from_utf8(start).ok()?)?;
             let bits = number(bits).filter(|bits| (8..=most).contains(bits))?;
-            return network(start, bits);
+            // One part is that of a date as often.
+            return network(start, bits).filter(|_| most > 8);
         };
         let mask = |bits| match address {
             IpAddr::V4(address) => mask(bits, address.into()),
@@ -117,9 +118,13 @@ fn range_without_sign(word: &[u8]) -> Option<Range> {
     }
 }
 
+fn octet(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|_| text.len() == 1 || !text.starts_with(['0', '+']))
+}
+
 /// One to three parts of an address, as one with zeros behind them, and how many bits they have.
 fn parts(text: &str) -> Option<(IpAddr, u32)> {
-    let parts: Option<Vec<u8>> = text.split('.').map(|part| part.parse::<u8>().ok()).collect();
+    let parts: Option<Vec<u8>> = text.split('.').map(octet).collect();
     let parts = parts.filter(|parts| parts.len() < 4)?;
     let mut all = [0; 4];
     all[..parts.len()].copy_from_slice(&parts);

@@ -113,7 +113,9 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
             b"DOMAIN" | b"HOST" => ITSELF,
             _ => return Rule::Unknown,
         };
-        let passes = policy.trim_ascii().eq_ignore_ascii_case(b"DIRECT");
+        let end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+        let policy = policy.trim_ascii_start().split(end).next().unwrap_or(policy);
+        let passes = policy.eq_ignore_ascii_case(b"DIRECT");
         let reach = if passes { reach.excepted() } else { reach };
         return Rule::One(name.trim_ascii(), reach);
     }
@@ -142,9 +144,14 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
                 // For addresses, and servers of names.
                 return Rule::Unknown;
             }
-            match to {
-                _ if to.starts_with(b"rpz-passthru") => Rule::One(name, ALL.excepted()),
-                _ if to.starts_with(b"rpz-tcp-only") => Rule::Unknown,
+            let policy = trimmed(to).to_ascii_lowercase();
+            match policy.as_slice() {
+                b"rpz-passthru" => Rule::One(name, ALL.excepted()),
+                // How it was written before.
+                _ if trimmed(to).eq_ignore_ascii_case(trimmed(name)) => {
+                    Rule::One(name, ALL.excepted())
+                }
+                b"rpz-tcp-only" => Rule::Unknown,
                 _ => Rule::One(name, ALL),
             }
         }

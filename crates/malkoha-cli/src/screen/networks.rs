@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
-use crate::records::networks::networks;
+use crate::records::networks::{is_comment, networks, subject};
 use crate::records::range::{Range, v4};
 
 /// Networks as sorted ranges of addresses that do not overlap.
@@ -49,7 +49,7 @@ impl Matcher for Networks {
     }
 
     fn refuses(&self, key: &[u8]) -> Option<Unfit> {
-        networks(key, |_, _| {}).unfit()
+        (subject(key).is_none() && !is_comment(key)).then_some(Unfit::NoNetwork)
     }
 }
 
@@ -86,18 +86,12 @@ impl Networks {
         v4.chain(self.v6.parts.iter().map(|&(first, last, _)| Range::V6(first, last)))
     }
 
-    /// The number of the smallest network that has the first address in a line, if all are in some.
+    /// The number of the smallest network that has the first address in a line.
     fn owner(&self, key: &[u8]) -> Option<u32> {
-        let (mut first, mut all) = (None, true);
-        networks(key, |range, _| {
-            let owner = match range {
-                Range::V4(first, last) => self.v4.owner(first, last),
-                Range::V6(first, last) => self.v6.owner(first, last),
-            };
-            all &= owner.is_some();
-            first = first.or(owner);
-        });
-        first.filter(|_| all)
+        match subject(key)? {
+            Range::V4(first, last) => self.v4.owner(first, last),
+            Range::V6(first, last) => self.v6.owner(first, last),
+        }
     }
 }
 

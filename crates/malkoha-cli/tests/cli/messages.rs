@@ -325,6 +325,12 @@ fn tables_of_spreadsheets() {
     dir.run(&format!("screen {named} -f list table")).prints(table);
     dir.run(&format!("uniq {named} table")).prints("sep=;\r\nid;mail\r\n1;a\r\n");
     dir.run(&format!("uniq -c {named} table")).prints("sep=;\r\ncount;id;mail\r\n2;1;a\r\n");
+    // The header comes later, and may have no end.
+    let late = r"(printf 'sep=;\n'; sleep 0.2; printf 'id;mail\n1;a\n2;a\n')";
+    dir.shell(&format!("{late} | $MALKOHA uniq --csv -t ';' -k mail -"))
+        .prints("sep=;\nid;mail\n1;a\n");
+    let run = dir.pipe("sep=;\nid;mail", &format!("uniq {named} -"));
+    assert_eq!(run.stdout, b"sep=;\nid;mail\n", "{}", run.stderr);
     dir.run(&format!("screen {named} -K mail -o list -f table table"))
         .prints("table:3:1;a\r\ntable:3:2;a\r\n");
     let told = "malkoha: 1 record cannot be compared: the first, line 1 of 'table', 'sep=;\\r', \
