@@ -73,11 +73,11 @@ impl<P: Locking> Shared<P> {
             self.table.pipelined(hashes, |i, probe| {
                 let unique = self.table.whole(|table| table.insert_unique(probe, self.max_kicks));
                 new[i] = unique == Some(Unique::New);
-                self.len.add(new[i].into());
                 if unique.is_none() {
                     refused.push(i);
                 }
             });
+            self.len.add(count(new));
             refused
         })
     }
@@ -119,6 +119,10 @@ impl<P: Locking> Shared<P> {
         self.table.pipelined(hashes, |i, probe| {
             removed[i] = self.table.whole(|table| table.remove(probe));
         });
-        self.len.add(-removed.iter().map(|&removed| i64::from(removed)).sum::<i64>());
+        self.len.add(-count(removed));
     }
+}
+
+fn count(outcomes: &[bool]) -> i64 {
+    outcomes.iter().map(|&outcome| i64::from(outcome)).sum()
 }

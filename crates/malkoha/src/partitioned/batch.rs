@@ -143,6 +143,7 @@ impl<T: Partition> Partitioned<T> {
     ) -> Vec<usize> {
         let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
         self.change_each(hashes, |partition, part| {
+            outcomes.clear();
             outcomes.resize(part.hashes.len(), false);
             let positions = each(partition, part, &mut outcomes).into_iter();
             refused.extend(positions.map(|i| part.position(i)));

@@ -26,6 +26,7 @@ pub trait Sealed {}
 /// The value at a position; 0 in a set, which has none.
 #[inline(always)]
 pub(crate) fn value_at(values: &[u64], position: usize) -> u64 {
+    debug_assert!(values.is_empty() || position < values.len(), "a value for each hash");
     values.get(position).copied().unwrap_or(0)
 }
 

@@ -1,5 +1,6 @@
 //! The integration tests of the library, as one program: linking takes longer than most of them.
 
+mod batches;
 mod bounded;
 mod concurrent;
 mod copies;
