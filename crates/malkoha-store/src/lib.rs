@@ -43,7 +43,8 @@
 //! # Contents
 //!
 //! [`Store`] has the operations. A [`Table`] has the same operations for a separate set of keys. A
-//! [`Snapshot`] is the state at one moment. A [`FileStore`] stores files as chunks, each chunk once.
+//! [`Snapshot`] is the state at one moment. A [`FileStore`] stores files as chunks, each chunk
+//! once.
 //! `docs/STORE.md` specifies the files. `examples/asynchronous.rs` uses a store with futures.
 
 mod error;

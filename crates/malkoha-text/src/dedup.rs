@@ -252,8 +252,8 @@ impl Deduplicator {
         self.decided += 1;
     }
 
-    /// Requests the memory that [`decide`](Self::decide) will read for a text, except for paragraphs.
-    /// The requests of 8 to 64 texts before their decisions overlap.
+    /// Requests the memory that [`decide`](Self::decide) will read for a text, except for
+    /// paragraphs. The requests of 8 to 64 texts before their decisions overlap.
     pub fn prefetch(&self, prepared: &Prepared) {
         match &self.index {
             Index::Near(near) => near.prefetch(&prepared.bands),

@@ -8,8 +8,8 @@ use super::Unfit;
 use super::rules::{Rule, hides, rule, words};
 use super::words::is_name;
 
-/// What is said of a name itself, and of all below it. Of several, the greatest counts; odd ones
-/// list names, even ones except them.
+/// The ranks of the rules for a name itself and for all names below it. The highest rank decides:
+/// odd ranks list a name, even ones except it, and 0 is no rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
     pub(crate) itself: u8,
@@ -21,7 +21,7 @@ pub(crate) const IMPORTANT: u8 = 3;
 /// Excepted, though important.
 pub(crate) const FINAL: u8 = 4;
 
-/// Whether what is said of a name lists it.
+/// Whether a rule of this rank lists a name.
 pub(crate) fn is_listed(said: u8) -> bool {
     !said.is_multiple_of(2)
 }

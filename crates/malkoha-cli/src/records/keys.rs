@@ -307,7 +307,7 @@ impl Keys {
                 return Err(Unfit::Object);
             }
             Pick::NoObject => text.extend_from_slice(record),
-            // With which spreadsheets are told what is between fields.
+            // This line names the delimiter for spreadsheets, and has no fields.
             Pick::Fields { .. } if is_sep(record) => return Err(Unfit::Lacks),
             Pick::Fields { fields, delimiter } => {
                 if !self.push(record, fields, *delimiter, text)?.0 {

@@ -86,7 +86,7 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
             && it.size() == 0
             && let Some(network) = network(it.address(), bits)
         {
-            // What is no network's first address may have been counted.
+            // If the address is not the network's first one, the number might be a count.
             if network.address() != it.address() {
                 return Line::Unfit(Unfit::Length);
             }
@@ -127,8 +127,8 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     Line::Entries
 }
 
-/// The first network of a record that is looked up. What follows it is part of it only if the record
-/// ends there: others may have chosen it.
+/// The first network of a record that is looked up. Words behind an address extend it to a network
+/// only if the record ends there, because in a log strangers choose these words.
 pub(crate) fn subject(line: &[u8]) -> Option<Range> {
     if is_comment(line) {
         return None;

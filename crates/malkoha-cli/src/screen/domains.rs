@@ -174,7 +174,7 @@ impl Matcher for Domains {
 /// Ends each of [`Names`].
 const END: u8 = b'\n';
 
-/// What is said of a name, in a byte that is not the end of one.
+/// The ranks of a name's rules, in a byte that ends no name.
 fn byte_of(Reach { itself, below }: Reach) -> u8 {
     0x80 | below << 4 | itself
 }
@@ -216,7 +216,7 @@ impl Names {
         })
     }
 
-    /// What is said of the name that begins at a place, or of those below it.
+    /// The rank of the name that begins at a place, or of the names below it.
     fn says(&self, place: usize, of_itself: bool) -> u8 {
         let reach = reach_of(self.text[place]);
         if of_itself { reach.itself } else { reach.below }

@@ -139,7 +139,7 @@ fn exceptions_and_what_is_important() {
             assert_eq!(String::from_utf8_lossy(&run.stdout), expected, "{case}: {list}\n{merged}");
         }
     }
-    // What is allowed on the command line is allowed whatever is important.
+    // --allow outranks important rules.
     dir.write("list", "||a^$important\n||c.b.a^$important\n");
     dir.write("mine", "b.a\n");
     dir.run("domains --allow mine list").prints_and_tells(

@@ -65,8 +65,8 @@ impl<P: Locking> Shared<P> {
         refused
     }
 
-    /// Inserts the hashes of a batch that have no copy yet. Sets in `new` whether it did. Returns the
-    /// positions of those that found no place.
+    /// Inserts the hashes of a batch that have no copy yet. Sets in `new` whether it did. Returns
+    /// the positions of those that found no place.
     pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
         rounds::in_parts(source, CHUNK, new, |hashes, new| {
             let mut refused = Vec::new();

@@ -41,8 +41,8 @@ pub trait Ages: Change + Stored + Clone + PartialEq {
     fn age(&self, form: Self::Form, times: &Times, hash: u64) -> Option<u64>;
     /// Whether each hash's fingerprint lives.
     fn lives(&self, form: Self::Form, times: &Times, hashes: &[u64], found: &mut [bool]);
-    /// Sees each hash in order. Sets in `new` whether it is new; returns the positions of those that
-    /// found no place. With `refresh`, a known key gets the present age.
+    /// Sees each hash in order. Sets in `new` whether it is new; returns the positions of those
+    /// that found no place. With `refresh`, a known key gets the present age.
     fn see(
         &mut self,
         form: Self::Form,

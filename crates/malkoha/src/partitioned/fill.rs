@@ -33,8 +33,8 @@ impl Partitioned {
         rounds::insert(&mut self.filling(), source)
     }
 
-    /// Inserts the hashes of a batch that have no copy yet, in their order. Sets in `new` whether it
-    /// did. Refuses none.
+    /// Inserts the hashes of a batch that have no copy yet, in their order. Sets in `new` whether
+    /// it did. Refuses none.
     pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
         let mut filling = self.filling();
         filling.make_room(source.len(), &mut |number| source.hash(number));

@@ -138,8 +138,8 @@ fn insert_sorted<F: Fill>(
     refused
 }
 
-/// Passes all hashes in parts to `each`, with the part of `new` for them. Returns the positions that
-/// `each` returns, as those of the whole.
+/// Passes all hashes in parts to `each`, with the part of `new` for them. Returns the positions
+/// that `each` returns, as those of the whole.
 pub(crate) fn in_parts(
     source: &impl Source,
     at_once: usize,

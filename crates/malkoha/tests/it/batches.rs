@@ -20,7 +20,7 @@ macro_rules! batch_of_new_keys {
             for i in 0..9_000 {
                 hashes.push(if i % 3 == 0 && i > 0 { hashes[i / 2] } else { spread(i as u64) });
             }
-            // What was there before does not shine through.
+            // The former contents of `new` make no difference.
             for before in [true, false] {
                 let mut new = vec![before; hashes.len()];
                 let (one, all) = (&mut single, &mut batch);
