@@ -3,7 +3,7 @@
 use anyhow::Result;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::csv::record_end;
+use super::csv::{ends, record_end};
 use super::split::{BATCH, split};
 
 /// The shape of records, and the byte that ends their lines.
@@ -71,11 +71,27 @@ impl Form {
             Kind::Fasta => memmem::rfind(bytes, &[self.separator, b'>']).map(|last| last + 1),
             _ => {
                 let mut end = 0;
-                while let End::Whole(len) | End::Wrong(len) = self.end(&bytes[end..], false) {
-                    end += len;
+                loop {
+                    let start = end;
+                    // No error is made.
+                    let _ = self.plain_ends(&bytes[start..], |last| {
+                        end = start + last + 1;
+                        Ok(())
+                    });
+                    match self.end(&bytes[end..], false) {
+                        End::Whole(len) | End::Wrong(len) => end += len,
+                        End::Open => return (end > 0).then_some(end),
+                    }
                 }
-                (end > 0).then_some(end)
             }
+        }
+    }
+
+    /// Passes on where records end, up to one of CSV with odd quotes, or of a form of several lines.
+    fn plain_ends(self, bytes: &[u8], each: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        match self.kind {
+            Kind::Csv { delimiter } => ends(bytes, delimiter, self.separator, each),
+            _ => Ok(()),
         }
     }
 
@@ -176,14 +192,27 @@ impl Form {
         if self.are_lines(bytes) {
             return split(bytes, self.separator, each);
         }
-        let (mut batch, mut rest) = (Vec::with_capacity(BATCH), bytes);
-        while let End::Whole(len) | End::Wrong(len) = self.end(rest, true) {
-            batch.push(self.without_end(&rest[..len]));
-            rest = &rest[len..];
+        let (mut batch, mut start) = (Vec::with_capacity(BATCH), 0);
+        let mut push = |record| {
+            batch.push(record);
             if batch.len() == BATCH {
                 each(&batch)?;
                 batch.clear();
             }
+            Ok(())
+        };
+        loop {
+            let from = start;
+            self.plain_ends(&bytes[from..], |end| {
+                let record = &bytes[start..from + end];
+                start = from + end + 1;
+                push(record)
+            })?;
+            let (End::Whole(len) | End::Wrong(len)) = self.end(&bytes[start..], true) else {
+                break;
+            };
+            push(self.without_end(&bytes[start..start + len]))?;
+            start += len;
         }
         if batch.is_empty() { Ok(()) } else { each(&batch) }
     }
@@ -230,6 +259,30 @@ mod tests {
             }
         }
         records
+    }
+
+    /// Every text of some signs has the same records as by looking for one end after the other.
+    #[test]
+    fn records_with_quotes_anywhere() {
+        let form = Form { kind: Kind::Csv { delimiter: b',' }, separator: b'\n' };
+        for number in 0..5_u32.pow(8) {
+            let signs = (0..8).map(|at| b"\"\n,a\r"[(number / 5_u32.pow(at) % 5) as usize]);
+            // Those that are looked at together end before, within and behind them.
+            let before = b"x,\"y\"\n".repeat(number as usize % 12);
+            let text: Vec<u8> = before.into_iter().chain(signs).collect();
+            let (mut expected, mut rest) = (Vec::new(), &text[..]);
+            while let End::Whole(len) | End::Wrong(len) = form.end(rest, true) {
+                expected.push(form.without_end(&rest[..len]));
+                rest = &rest[len..];
+            }
+            let mut found = Vec::new();
+            form.split(&text, |batch| {
+                found.extend_from_slice(batch);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(found, expected, "{}", text.escape_ascii());
+        }
     }
 
     #[test]

@@ -43,8 +43,7 @@ fn for_each_end(
     // Lines are short, so finding many ends at once is faster than one after the other.
     let (chunks, rest) = bytes.as_chunks::<64>();
     for (number, chunk) in chunks.iter().enumerate() {
-        // SAFETY: every x86-64 has SSE2.
-        let mut ends = unsafe { places(chunk, separator) };
+        let mut ends = places(chunk, separator);
         while ends != 0 {
             each(64 * number + ends.trailing_zeros() as usize)?;
             ends &= ends - 1;
@@ -60,10 +59,19 @@ fn for_each_end(bytes: &[u8], separator: u8, each: impl FnMut(usize) -> Result<(
 }
 
 /// A bit for each byte that is this one.
+#[inline(always)]
+pub(super) fn places(chunk: &[u8; 64], byte: u8) -> u64 {
+    // SAFETY: every x86-64 has SSE2.
+    #[cfg(target_arch = "x86_64")]
+    return unsafe { places_sse2(chunk, byte) };
+    #[cfg(not(target_arch = "x86_64"))]
+    chunk.iter().rev().fold(0, |bits, &it| bits << 1 | u64::from(it == byte))
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
 #[inline]
-fn places(chunk: &[u8; 64], byte: u8) -> u64 {
+fn places_sse2(chunk: &[u8; 64], byte: u8) -> u64 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
 
     let (words, _) = chunk.as_chunks::<8>();
