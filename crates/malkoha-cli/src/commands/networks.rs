@@ -15,7 +15,9 @@ const AFTER_HELP: &str = "\
 Reads addresses, networks with a length or a mask, ranges, and the lines of
 ipset, iptables, nftables, nginx, Apache, MikroTik, P2P lists and the like. In a
 line, what counts is the first network, and those that follow it directly. Lines
-with two meanings, as '10.0.0.1 10.0.0.9' or '10.1.2.3 24', are only counted.
+with two meanings, as '10.0.0.1 10.0.0.9' or '10.1.2.3 24', are only counted,
+like commands that take something out, rules that log or change addresses, and
+destinations of rules for what comes in.
 Prints the fewest networks that have the same addresses, in ascending order, one
 of one address without its length. What --allow lists, and lines with 'allow',
 'nomatch' or 'ACCEPT', is taken out.

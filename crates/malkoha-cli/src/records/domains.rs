@@ -74,12 +74,14 @@ pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
 pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     let text = trimmed(text);
     let is_one = |text: &[u8]| {
-        // No name ends with a number, nor has empty parts.
-        let last = text.rsplit(|&byte| byte == b'.').next().unwrap_or(text);
+        let is_label = |label: &[u8]| matches!(label.len(), 1..=63);
+        let mut labels = text.rsplit(|&byte| byte == b'.').peekable();
+        // No name ends with a number.
         text.iter().any(u8::is_ascii_alphanumeric)
+            && text.len() <= 253
             && is_name(text)
-            && !last.iter().all(u8::is_ascii_digit)
-            && memchr::memmem::find(text, b"..").is_none()
+            && !labels.peek().is_some_and(|last| last.iter().all(u8::is_ascii_digit))
+            && labels.all(is_label)
     };
     if !text.is_ascii() {
         let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
@@ -117,7 +119,8 @@ pub(crate) fn domains_in_zone(
 ) -> Line {
     let mut one = |name: &[u8], reach: Reach| {
         let (name, reach) = match name {
-            [b'*', b'.', name @ ..] => (name, Reach { itself: 0, ..reach }),
+            // Even of a rule for a name alone.
+            [b'*', b'.', name @ ..] => (name, Reach { itself: 0, below: reach.itself }),
             [b'-', b'.', name @ ..] => (name, Reach { below: 0, ..reach }),
             [b'+', b'.', name @ ..] | [b'.', name @ ..] => (name, reach),
             name => (name, reach),
@@ -151,6 +154,7 @@ pub(crate) fn domains_in_zone(
         }
         Rule::Local => return Line::Nothing,
         Rule::Disabled => return Line::Unfit(Unfit::Undone),
+        Rule::Else => return Line::Unfit(Unfit::Else),
         Rule::Unknown => false,
     };
     if found { Line::Entries } else { Line::Unfit(Unfit::NoDomain) }
@@ -166,32 +170,36 @@ fn is_nothing(line: &[u8]) -> bool {
     if b"#!;".contains(first) {
         return !hides(line);
     }
-    if let [sign @ (b'[' | b'$'), second, rest @ ..] = line {
+    match line {
         // The name of a format or section, and what is said of a zone.
-        let is_one = !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
-        return if *sign == b'$' {
-            second.is_ascii_uppercase()
-        } else {
-            second.is_ascii_alphabetic() && is_one
-        };
+        [b'[', second, rest @ .., b']'] if second.is_ascii_alphabetic() => {
+            return !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
+        }
+        [b'$', second, ..] => return second.is_ascii_uppercase(),
+        // What items follow.
+        [name @ .., b':'] if !line.starts_with(b"local-") => {
+            return name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
+        }
+        b"---" => return true,
+        _ => {}
     }
     let mut words = words(line);
     let first = words.next().unwrap_or(b"");
     let is_of_zone = |word: &[u8]| matches!(word, b"SOA" | b"NS");
-    let frame: [&[u8]; 8] =
-        [b"server:", b"payload:", b"rules:", b"---", b"@", b"IN", b"NS", b"local"];
-    frame.contains(&first) || words.take(3).any(is_of_zone) || is_frame(line)
+    let (is_ns, mut behind) = (first == b"NS", words.take(3));
+    // Of the zone itself.
+    first == b"@" || is_ns && line.ends_with(b".") || behind.any(is_of_zone) || is_frame(line)
 }
 
 /// Whether a line, apart from its comment, has but brackets, and numbers and times of a zone.
 fn is_frame(line: &[u8]) -> bool {
     let text = line.split(|&byte| byte == b';').next().unwrap_or(line);
     let mut words = text.split(|byte| b"{}[]() \t,".contains(byte));
-    let is_time = |word: &[u8]| match word {
-        [digits @ .., b's' | b'm' | b'h' | b'd' | b'w'] => digits.iter().all(u8::is_ascii_digit),
-        word => word.iter().all(u8::is_ascii_digit),
+    let is_time = |word: &[u8]| {
+        let is_part = |byte: &u8| byte.is_ascii_digit() || b"smhdwSMHDW".contains(byte);
+        word.iter().all(is_part) && word.first().is_none_or(u8::is_ascii_digit)
     };
-    words.all(|word| is_time(&word.to_ascii_lowercase())) && !line.iter().all(u8::is_ascii_digit)
+    words.all(is_time) && !line.iter().all(u8::is_ascii_digit)
 }
 
 #[cfg(test)]
@@ -203,6 +211,17 @@ mod tests {
 ads.example 11 ¦ ads.example ¦ ADS.Example. ¦ .ads.example ¦ +.ads.example ¦   - '+.ads.example'
 ads.example 11 ¦ "ads.example", ¦ ||ads.example^$all ¦ ads.example^ ¦ 0.0.0.0 ads.example # why
 ads.example 11 ¦ 127.0.0.1    ads.example ¦ ::1 localhost ads.example ¦ address=/ads.example/0.0.0.0
+ads.example 11 ¦ domain-rules /ads.example/ -c none -a # ¦ ipset=/ads.example/x
+ads.example 22 ¦ domain-rules /ads.example/ -address - ¦ nameserver /ads.example/-
+Else ¦ server=/ads.example/10.0.0.1 ¦ local=/ads.example/::1#5353 ¦ nameserver /ads.example/x
+Else ¦ domain-rules /ads.example/ -n x ¦ domain-rules /ads.example/ -a 10.0.0.1
+Else ¦ zone "ads.example" { type forward; }; ¦ zone "ads.example" IN {type slave;};
+Else ¦ add name=ads.example type=FWD forward-to=10.0.0.1 ¦ local-zone: ads.example inform
+NoDomain ¦ ..ads.example ¦ +..ads.example ¦ ...x ¦ *..ads.example ¦ ads.example..
+NoDomain ¦ rules: ads.example ¦ payload: ['a.example'] ¦ server: a ¦ --- ads.example
+NoDomain ¦ local ads.example ¦ IN ads.example ¦ NS ads.example ¦ [ads] ads.example
+Nothing ¦ 1H30M ¦ 1h30m ; x ¦ 1W2D ¦ forward-zone: ¦ domains:
+Undone ¦ /ip dns static remove [find name=ads.example]
 ads.example 11 ¦ server=/ads.example/ ¦ local=/ads.example/ ¦ address /ads.example/#
 ads.example 11 ¦ local-zone: "ads.example." static ¦ local-data: 'ads.example A 0.0.0.0'
 ads.example 11 ¦ :: ads.example ¦ 0 ads.example ¦ ads.example ; x ¦ ads.example. in cname .
@@ -216,6 +235,7 @@ ads.example 11 ¦ ads.example:443 ¦ |https://ads.example^ ¦ ads.example # ads 
 ads.example 01 ¦ *.ads.example ¦ ||*.ads.example^ ¦ *.ads.example CNAME .
 ads.example 10 ¦ full:ads.example ¦ DOMAIN,ads.example,REJECT ¦ =ads.example ¦ |ads.example^
 ads.example 10 ¦ ^ads\.example$ ¦ address /-.ads.example/#
+ads.example 01 ¦ full:*.ads.example ¦ DOMAIN,*.ads.example ¦ =*.ads.example ¦ |*.ads.example^
 ads.example 33 ¦ ||ads.example^$important ¦ ||ads.example^$important,all
 ads.example 44 ¦ @@||ads.example^$important
 ads.example 22 ¦ @@||ads.example^ ¦ @@ads.example ¦ server=/ads.example/# ¦ address /ads.example/-
@@ -235,7 +255,7 @@ NoDomain ¦ [ads.example] ¦ $important ¦ 12345 ¦ 1.2.3 ¦ 0.0.0.0 0 ¦ a..exa
 Slashes ¦ //ads.example ¦ //ads.example:8080
 Undone ¦ add name=ads.example type=NXDOMAIN disabled=yes
 NoDomain ¦ see https://ads.example for more ¦ RULE-SET,https://ads.example/x.txt,REJECT
-NoDomain ¦ local-zone: ads.example inform ¦ ads.example CNAME rpz-tcp-only.
+NoDomain ¦ ads.example CNAME rpz-tcp-only.
 NoDomain ¦ ads.example##.banner ¦ ads.example#@#.banner ¦ ads.example,b.example#?#div ¦ add list=x
 NoDomain ¦ /ip firewall address-list add address=ads.example ¦ ||ads.example^$important,third-party
 NoDomain ¦ 。 ¦ １９２.0.2.7 ¦ ###banner
@@ -244,6 +264,21 @@ NoDomain ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keywor
 NoDomain ¦ 32.7.2.0.192.rpz-ip CNAME . ¦ ["ads.example"]
 NoDomain ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - ¦ local-zone:
 "#;
+
+    #[test]
+    fn names_are_as_long_as_any() {
+        let label = |len: usize| "a".repeat(len);
+        let long = [label(63), label(63), label(63), label(61)].join(".");
+        for (name, is_one) in [
+            (label(63) + ".example", true),
+            (label(64) + ".example", false),
+            (long.clone(), true),
+            (long + "a", false),
+            ("é".repeat(60) + ".example", false),
+        ] {
+            assert_eq!(normal(name.as_bytes()).is_some(), is_one, "{name}");
+        }
+    }
 
     #[test]
     fn lines_as_people_have_them() {

@@ -18,10 +18,12 @@ mod look;
 pub(crate) mod networks;
 mod options;
 pub(crate) mod range;
+mod ranges;
 mod rules;
 mod spelling;
 mod split;
 mod unfit;
+mod verbs;
 mod words;
 
 pub(crate) use form::Form;

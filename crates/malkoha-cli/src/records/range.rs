@@ -27,6 +27,11 @@ impl Range {
         self.ends().1 - self.ends().0
     }
 
+    /// Whether it has every address.
+    pub(super) fn is_every(self) -> bool {
+        self.size() == if self.is_v4() { u32::MAX.into() } else { u128::MAX }
+    }
+
     /// Its first address.
     pub(super) fn address(self) -> IpAddr {
         match self {
@@ -44,7 +49,7 @@ pub(super) fn range(word: &[u8]) -> Option<Range> {
     if let Some(address) = v4(word) {
         return Some(Range::V4(address, address));
     }
-    let word = word.strip_prefix(b"!").unwrap_or(word);
+    let word = unnamed(word.strip_prefix(b"!").unwrap_or(word));
     if let Some(at) = memchr::memmem::find(word, b"://") {
         return range(word[at + 3..].split(|byte| b"/?#".contains(byte)).next()?);
     }
@@ -80,6 +85,17 @@ pub(super) fn range(word: &[u8]) -> Option<Range> {
         }
     }
     range_without_sign(word)
+}
+
+/// Without a name before it, as in `ip4:192.0.2.0/24`.
+fn unnamed(word: &[u8]) -> &[u8] {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+~?".contains(byte);
+    let end = word.iter().position(|byte| !is_of_name(byte)).unwrap_or(word.len());
+    match (&word[..end], &word[end..]) {
+        (_, [b':', b'/', ..]) => word,
+        (name, [b':', rest @ ..]) if !name.iter().all(u8::is_ascii_hexdigit) => rest,
+        _ => word,
+    }
 }
 
 /// What stands before or behind the sign of a range: never another one, of whatever depth.
@@ -164,6 +180,10 @@ pub(super) fn network(address: IpAddr, bits: u32) -> Option<Range> {
 /// in access lists of routers. There, `0.0.0.0` is for one address.
 pub(super) fn mask(mask: u32, first: u32) -> Option<u32> {
     let mask = if mask.leading_ones() > 0 || first | mask == 0 { mask } else { !mask };
+    // Of a mask it would be one address, and of its opposite all.
+    if first == 0 && mask == u32::MAX {
+        return None;
+    }
     let bits = mask.leading_ones();
     (u32::MAX.checked_shl(32 - bits).unwrap_or(0) == mask).then_some(bits)
 }

@@ -23,6 +23,8 @@ pub(super) enum Rule<'a> {
     /// Names of the machine itself.
     Local,
     Disabled,
+    /// Forwards or logs requests.
+    Else,
     Unknown,
 }
 
@@ -75,21 +77,40 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
     match (first, second) {
         (b"local-zone:", Some(name)) => {
             return match words.next().unwrap_or(b"") {
-                // These only log, or say nothing.
-                b"inform" | b"nodefault" => Rule::Unknown,
+                b"inform" | b"nodefault" => Rule::Else,
                 it if it.ends_with(b"transparent") => Rule::One(name, ALL.excepted()),
                 _ => Rule::One(name, ALL),
             };
         }
-        (b"local-data:" | b"zone", Some(name)) => return Rule::One(name, ALL),
-        (b"address" | b"nameserver" | b"domain-rules", Some(rest)) => return paths(rest, b'-'),
+        (b"zone", Some(name)) => {
+            // Others ask for these names elsewhere.
+            let ask: [&[u8]; 5] = [b"forward", b"slave", b"secondary", b"stub", b"static-stub"];
+            let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
+            let mut kind = text.skip_while(|&word| word != b"type").filter(|it| !it.is_empty());
+            let is_asked = kind.nth(1).is_some_and(|kind| ask.contains(&kind));
+            return if is_asked { Rule::Else } else { Rule::One(name, ALL) };
+        }
+        (b"local-data:", Some(name)) => return Rule::One(name, ALL),
+        (b"address", Some(rest)) => return paths(rest, false, None),
+        (b"nameserver", Some(rest)) => return paths(rest, true, None),
+        (b"domain-rules", Some(rest)) => {
+            let mut said = words.skip_while(|&word| !matches!(word, b"-a" | b"-address"));
+            return match said.nth(1) {
+                Some(to @ (b"#" | b"-")) => paths(rest, false, Some(to)),
+                _ => Rule::Else,
+            };
+        }
         (b"add" | b"/ip", _) => {
+            let has = |wanted: &[u8]| self::words(line).any(|word| word == wanted);
             let mut words = self::words(line).skip_while(|&word| word != b"add").peekable();
+            if has(b"disabled=yes") || has(b"remove") || has(b"disable") {
+                return Rule::Disabled;
+            }
             if words.peek().is_none() {
                 return Rule::Local;
             }
-            if self::words(line).any(|word| word == b"disabled=yes") {
-                return Rule::Disabled;
+            if has(b"type=FWD") {
+                return Rule::Else;
             }
             let name = words.find_map(|word| word.strip_prefix(b"name="));
             // In quotes, it is a word of its own.
@@ -101,8 +122,8 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
     if let Some(at) = memchr::memchr(b'=', first) {
         let (option, rest) = (&first[..at], &first[at + 1..]);
         return match option {
-            b"address" | b"ipset" | b"nftset" => paths(rest, b'\0'),
-            b"server" | b"local" => paths(rest, b'#'),
+            b"address" | b"ipset" | b"nftset" => paths(rest, false, None),
+            b"server" | b"local" => paths(rest, true, None),
             _ => Rule::Unknown,
         };
     }
@@ -189,14 +210,16 @@ fn blocker(rule: &[u8]) -> Rule<'_> {
     Rule::One(&name[..end], reach)
 }
 
-/// The names between slashes, as in `/a.example/b.example/#`; they are excepted if `open` follows.
-fn paths(text: &[u8], open: u8) -> Rule<'_> {
+/// The names between slashes, and where requests for them go: as in `/a.example/b.example/#`, or as
+/// options behind such a word say.
+fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
     let Some(rest) = text.strip_prefix(b"/") else { return Rule::Unknown };
     let Some(end) = memchr::memrchr(b'/', rest) else { return Rule::Unknown };
-    let reach = match rest[end + 1..] {
-        [sign] if sign == open => ALL.excepted(),
+    let reach = match (said.unwrap_or(&rest[end + 1..]), forwards) {
+        (b"-", _) | (b"#", true) => ALL.excepted(),
         // An exception for one kind of addresses.
-        [b'-', ..] if open == b'-' => return Rule::Unknown,
+        ([b'-', ..], false) => return Rule::Unknown,
+        ([_, ..], true) => return Rule::Else,
         _ => ALL,
     };
     Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)

@@ -31,6 +31,12 @@ pub(crate) enum Unfit {
     Slashes,
     /// A command that takes out what it names.
     Undone,
+    /// A rule that neither blocks nor lets pass.
+    Else,
+    /// A rule for all addresses, or that excepts them.
+    Every,
+    /// A rule for what comes to an address.
+    Goes,
 }
 
 impl fmt::Display for Unfit {
@@ -48,8 +54,7 @@ impl fmt::Display for Unfit {
             Self::NoDomain => "has no domain",
             Self::NoNetwork => "has no address or network",
             Self::Ends => {
-                "has two addresses, which may be the ends of a range: write '-' between them, or \
-                 each in a line"
+                "may be a range: write '-' between its ends, without blanks, or each in a line"
             }
             Self::Length => {
                 "may be a network, or an address and a count: write '/' between them, or select a \
@@ -60,6 +65,9 @@ impl fmt::Display for Unfit {
                 "may be a comment or a URL: write '#' before a comment, 'https:' before a URL"
             }
             Self::Undone => "takes something out, or is disabled",
+            Self::Else => "does something else than block: write what is meant alone",
+            Self::Every => "is for all addresses: write '0.0.0.0/0' alone, if it is meant",
+            Self::Goes => "names where packets go: write the address alone, if it is meant",
         })
     }
 }

@@ -1,0 +1,86 @@
+//! Networks in words that follow each other, with masks and ends in words of their own.
+
+use std::iter::Peekable;
+use std::net::IpAddr;
+
+use super::range::{DASH, Range, mask, network, number, range, up_to, v4};
+
+/// The ranges of words that follow each other, with masks and ends in words of their own, and
+/// whether `!` is before each. The word `joint` is between ends, too.
+pub(super) fn ranges<'a>(
+    words: &mut Peekable<impl Iterator<Item = &'a [u8]> + Clone>,
+    joint: &'a [u8],
+) -> impl Iterator<Item = (Range, bool)> {
+    std::iter::from_fn(move || {
+        let word = *words.peek()?;
+        let mut it = range(word)?;
+        words.next();
+        let mut ahead = words.clone();
+        let is_sign =
+            |word: &&[u8]| matches!(*word, b"-" | b".." | DASH) || *word == joint || is_end(word);
+        if let Some(last) = ahead.next_if(is_sign).and_then(|_| range(ahead.next()?)) {
+            it = up_to(it, last)?;
+            *words = ahead;
+        } else if let Range::V4(first, last) = it
+            && first == last
+        {
+            let mut ahead = words.clone();
+            let mut is_said = false;
+            while ahead.next_if(|word| is_mask(word)).is_some() {
+                is_said = true;
+            }
+            let bits = ahead.next().and_then(|word| match word.strip_prefix(b"/") {
+                Some(bits) => number(bits),
+                None if is_said => number(word).or_else(|| mask(v4(word)?, first)),
+                None => mask(v4(word)?, first),
+            });
+            if bits.is_some() || is_said {
+                *words = ahead;
+                it = network(IpAddr::V4(first.into()), bits?)?;
+            }
+        }
+        // What nftables says of an element of a set.
+        while let Some(word) = words.next_if(|word| SAID.contains(word)) {
+            words.next_if(|_| word != b"counter");
+        }
+        Some((it, word.starts_with(b"!")))
+    })
+}
+
+/// Whether a name, of parts as in `start-ip`, has one of these.
+pub(super) fn has_part(name: &[u8], wanted: &[&str]) -> bool {
+    let mut parts = name.split(|byte| b"-_:".contains(byte));
+    parts.any(|part| wanted.iter().any(|it| part.eq_ignore_ascii_case(it.as_bytes())))
+}
+
+/// Words before the first address of a range.
+pub(super) const STARTS: [&str; 5] = ["start", "first", "begin", "lower", "min"];
+
+/// Words before the mask of a network.
+pub(super) const MASKS: [&str; 4] = ["mask", "netmask", "hostmask", "wildcard"];
+
+/// Whether the last address of a range follows a word.
+pub(super) fn is_end(word: &[u8]) -> bool {
+    has_part(word, &["end", "last", "stop", "upper", "max", "through", "thru", "until"])
+}
+
+/// Whether the mask or length of a network follows a word.
+fn is_mask(word: &[u8]) -> bool {
+    has_part(word, &MASKS) || has_part(word, &["bits", "prefix", "prefixlen"])
+}
+
+/// Words of elements of sets; all but the first have a value behind them.
+const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
+
+/// What lies between blanks, commas, brackets of sets and quotes, without a colon of its own. A dash
+/// behind an address, or before a number that no line begins with, is a word, too.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}\"'=".contains(byte));
+    let words = words.flat_map(move |word| match word {
+        b":" => [&b""[..]; 2],
+        [start @ .., b'0'..=b'9', b'-'] => [&word[..=start.len()], &word[start.len() + 1..]],
+        [b'-', b'0'..=b'9', ..] if word.as_ptr() != line.as_ptr() => [&word[..1], &word[1..]],
+        word => [word, b""],
+    });
+    words.filter(|word| !word.is_empty())
+}
