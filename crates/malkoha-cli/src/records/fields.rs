@@ -1,6 +1,7 @@
 //! Fields by their numbers, as in cut(1), but in the order in which they are named.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use memchr::memchr;
 
@@ -13,6 +14,24 @@ pub(super) struct Fields(pub(super) Vec<(usize, usize)>);
 pub(super) enum Called {
     Numbers(Fields),
     Names(Vec<String>),
+}
+
+impl Called {
+    /// How many fields these are, at least and at most.
+    pub(super) fn count(&self) -> RangeInclusive<usize> {
+        match self {
+            Self::Names(names) => names.len()..=names.len(),
+            Self::Numbers(Fields(ranges)) => {
+                let least = ranges.iter().map(|&(first, last)| match last {
+                    usize::MAX => 1,
+                    last => last - first + 1,
+                });
+                let least = least.fold(0, usize::saturating_add);
+                let is_open = ranges.iter().any(|range| range.1 == usize::MAX);
+                least..=if is_open { usize::MAX } else { least }
+            }
+        }
+    }
 }
 
 /// What lies between fields.

@@ -24,6 +24,8 @@ pub(crate) struct Keys {
     pub(super) digest: Option<Digested>,
     /// Is left out before names of reads: lists may have them as they begin in files of reads.
     pub(super) sign: Option<u8>,
+    /// Tabs between the fields of the other side, which what is compared must have.
+    pub(super) tabs: usize,
     /// Counts records that cannot be compared.
     pub(super) tally: Option<Arc<Tally>>,
 }
@@ -145,7 +147,8 @@ impl Keys {
     #[cfg(test)]
     pub(crate) fn lines(separator: u8) -> Self {
         let form = Form::lines(separator);
-        Self { form, pick: Pick::Whole, spelling: AS_IT_IS, digest: None, sign: None, tally: None }
+        let (pick, spelling) = (Pick::Whole, AS_IT_IS);
+        Self { form, pick, spelling, digest: None, sign: None, tabs: 0, tally: None }
     }
 
     pub(crate) fn form(&self) -> Form {
@@ -158,6 +161,7 @@ impl Keys {
             && self.form.is_line()
             && self.spelling == AS_IT_IS
             && self.digest.is_none()
+            && self.tabs == 0
     }
 
     /// Whether keys are records as they are written, except for quotes and line ends.
@@ -189,7 +193,7 @@ impl Keys {
     /// What tells indexes of different keys apart; empty for whole lines.
     pub(crate) fn description(&self) -> String {
         let Self { form, pick, mut spelling, .. } = self.clone();
-        if self.are_lines() {
+        if (Self { tabs: 0, ..self.clone() }).are_lines() {
             return String::new();
         }
         if self.digest.is_some() {
@@ -327,6 +331,9 @@ impl Keys {
         }
         if self.sign.is_some() && text.get(start) == self.sign.as_ref() {
             text.remove(start);
+        }
+        if memchr_iter(b'\t', &text[start..]).count() < self.tabs {
+            return Err(Unfit::Lacks);
         }
         self.spelling.apply(text, start);
         match self.digest {

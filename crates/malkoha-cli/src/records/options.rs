@@ -126,7 +126,8 @@ impl KeyArgs {
             (None, None) => (lines, Pick::Whole),
         };
         let digest = self.digest.map(Digested::Of);
-        Ok(Keys { form, pick, spelling: self.spelling(), digest, sign: None, tally: None })
+        let spelling = self.spelling();
+        Ok(Keys { form, pick, spelling, digest, sign: None, tabs: 0, tally: None })
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.
@@ -212,7 +213,16 @@ impl ListArgs {
             Kind::Fasta if of.digest.is_none() => Some(b'>'),
             _ => None,
         };
-        Ok(Keys { form, pick, digest: of.digest.map(Digested::Is), sign, ..input }.of_list())
+        let count = of.key.as_ref().map_or(1..=1, Called::count);
+        let is_equal = of.key.is_some() && of.digest.is_none();
+        if let Some(list) = self.list_key.as_ref().filter(|_| is_equal).map(Called::count)
+            && (list.end() < count.start() || count.end() < list.start())
+        {
+            bail!("-k and -K select different numbers of fields: nothing can be equal");
+        }
+        let tabs = if has_syntax || of.digest.is_some() { 0 } else { count.start() - 1 };
+        let digest = of.digest.map(Digested::Is);
+        Ok(Keys { form, pick, digest, sign, tabs, ..input }.of_list())
     }
 
     /// Whether lists are read otherwise than the input.

@@ -234,3 +234,18 @@ fn columns_have_names() {
     dir.pipe("a,email,email\n1,2,3\n", "uniq --csv -k email")
         .complains("standard input: several columns are called 'email': select one by its number");
 }
+
+#[test]
+fn lists_that_cannot_have_as_many_fields_are_told() {
+    let dir = Dir::with("rows", "a,b,c\nd,e,f\n").and("joined", "a\tb\n").and("one", "a\n");
+    dir.run("screen --csv -k 1,2 -f joined rows").prints("a,b,c\n");
+    dir.run("screen --csv -k 1- -f one rows").prints_with(1, "");
+    dir.run("screen --csv -k 1,2 -f one rows").complains(
+        "nothing in list 'one' can be compared: line 1, 'a', lacks the field that is compared",
+    );
+    dir.run("screen --csv -k 1,2 -K 1 -f rows rows")
+        .complains("-k and -K select different numbers of fields: nothing can be equal");
+    dir.run("screen --csv -k 1,2 -K 2- -f rows rows").prints_with(1, "");
+    dir.run("diff --csv -k 1,2 -K 1,2,3 rows rows")
+        .complains("-k and -K select different numbers of fields: nothing can be equal");
+}
