@@ -23,7 +23,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     }
 
     /// Saves the filter as the file at `path`: writes it under another name first, syncs it, and
-    /// renames it. So the file is always whole, the old one or the new one.
+    /// renames it. So the file is always whole, the old one or the new one. A device or a pipe is
+    /// written to as it is.
     ///
     /// ```
     /// use malkoha::CuckooFilter;

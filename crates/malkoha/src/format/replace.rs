@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Writes a new file into the folder of `path`, syncs it, and renames it over the file there. After
-/// a crash one of the two is there, whole.
+/// a crash one of the two is there, whole. A device or a pipe is written to as it is.
 ///
 /// # Errors
 ///
@@ -15,7 +15,11 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) ->
     // The target of a link is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-    let permissions = fs::metadata(&path).ok().map(|old| old.permissions());
+    let old = fs::metadata(&path).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file() && !old.is_dir()) {
+        return write(&OpenOptions::new().write(true).open(&path)?);
+    }
+    let permissions = old.map(|old| old.permissions());
     let (file, temporary) = new_file_near(&path, permissions.as_ref())?;
     let written = write(&file).and_then(|()| {
         if let Some(permissions) = permissions {

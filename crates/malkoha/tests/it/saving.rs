@@ -72,6 +72,33 @@ fn nothing_is_written_through_a_link_beside_the_path() {
     assert_eq!(fs::read(&other).unwrap(), b"precious");
 }
 
+/// Pipes and devices were replaced by files: `/dev/null`, if root saved to it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_is_written_to_and_stays() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let filter = CuckooFilter::try_from_iter(["cuckoo"], 0.01).unwrap();
+    let read = thread::scope(|scope| {
+        let reader = scope.spawn(|| fs::read(&path).unwrap());
+        // A replaced pipe would leave the reader waiting for ever.
+        let saved = filter.save(&path);
+        let is_pipe = fs::metadata(&path).unwrap().file_type().is_fifo();
+        drop(fs::OpenOptions::new().read(true).write(true).open(&path));
+        saved.unwrap();
+        assert!(is_pipe);
+        reader.join().unwrap()
+    });
+    assert_eq!(read, filter.to_bytes());
+    if fs::metadata("/dev/full").is_ok_and(|full| full.file_type().is_char_device()) {
+        filter.save("/dev/full").unwrap_err();
+        assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+    }
+}
+
 /// A file, and a copy, is of one time.
 #[test]
 fn what_is_saved_while_time_runs_is_read() {
