@@ -31,6 +31,15 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
     if key.hasattr(intern!(py, "__index__"))? {
         return of_index(key, hasher);
     }
+    match name(key).as_str() {
+        // pandas' own, as in Arrow columns that are made of them.
+        "Period" => return key::part(&key.getattr("ordinal")?, hasher, depth),
+        "Interval" => {
+            let ends = vec![key.getattr("left")?, key.getattr("right")?];
+            return key::tuple(ends.into_iter(), hasher, depth);
+        }
+        _ => {}
+    }
     if let Some(count) = count(key)? {
         return Ok(Part::Word(count.cast_unsigned()));
     }
@@ -52,11 +61,16 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
 pub(crate) fn is_null(key: &Bound<'_, PyAny>) -> bool {
     key.is_none()
         || key.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
-        || key.get_type().name().is_ok_and(|name| name == "NAType")
+        || matches!(name(key).as_str(), "NAType" | "NaTType")
+}
+
+/// The name of its type.
+pub(crate) fn name(key: &Bound<'_, PyAny>) -> String {
+    key.get_type().name().map_or_else(|_| "this object".into(), |name| name.to_string())
 }
 
 fn no_key(key: &Bound<'_, PyAny>) -> PyErr {
-    let name = key.get_type().name().map_or_else(|_| "this object".into(), |name| name.to_string());
+    let name = name(key);
     PyTypeError::new_err(format!(
         "{name} is no key: give a str, bytes, an int, a Decimal, a date or a tuple of these, or \
          encode it as bytes"
@@ -91,6 +105,7 @@ fn of_numpy(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> PyResult
         Ok(Some('V')) if key.len().is_ok() => {
             let fields = key.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             match &fields[..] {
+                [] => Err(no_key(key)),
                 [field] => key::part(field, hasher, depth + 1),
                 _ => key::tuple(fields.into_iter(), hasher, depth),
             }

@@ -189,7 +189,7 @@ def test_large_batches_are_alike_on_any_number_of_threads(threads):
         (np.ma.array([1, 2], mask=[True, False]), "a masked array is no batch"),
         (lambda: pl.Series([1.5]), "array of floats has no keys"),
         (lambda: pa.array([None], pa.month_day_nano_interval()), "of calendar intervals has no keys"),
-        (7, "not iterable"),
+        (7, "int is no batch"),
     ],
 )
 def test_what_is_no_batch_says_so(words, column, message):

@@ -118,6 +118,23 @@ def frame(**columns):
         (lambda: pd.Series(TIMES).astype("M8[ns]"), [pd.Timestamp(time).as_unit("ns") for time in TIMES]),
         (lambda: pa.array([one.bytes for one in UUIDS], pa.uuid()), UUIDS),
         (lambda: np.array([True, False]), [np.True_, False]),
+        # Objects of polars, of which Arrow data would have the addresses.
+        (lambda: pl.DataFrame({"a": pl.Series(["koel", 1, None], dtype=pl.Object)}), ["koel", 1, None]),
+        (lambda: pl.DataFrame({"a": pl.Series(["koel", (1, "x")], dtype=pl.Object), "b": [1, None]}),
+         [("koel", 1), None]),
+        # Types of pandas alone, and those of which it makes no Arrow data.
+        (lambda: pd.Series(pd.period_range("2026-01", periods=2, freq="M")), [pd.Period("2026-01"), pd.Period("2026-02")]),
+        (lambda: pd.period_range("1970-02", periods=2, freq="M"), [1, 2]),
+        (lambda: pd.Series(pd.interval_range(0, 2)), [pd.Interval(0, 1), (1, 2)]),
+        (lambda: pd.interval_range(0, 2), [(0, 1), pd.Interval(1, 2)]),
+        (lambda: pd.Series(pd.arrays.SparseArray([0, 5, 0])), [0, 5, 0]),
+        (lambda: pd.DataFrame({"a": pd.arrays.SparseArray([0, 5]), "b": list("xy")}), [(0, "x"), (5, "y")]),
+        (lambda: pd.arrays.SparseArray([0, 5]), [0, 5]),
+        (lambda: pd.Series(pd.Categorical([1, "a", None])), [1, "a", None]),
+        (lambda: pd.Categorical(["koel", None]), ["koel", None]),
+        (lambda: pd.Series(pd.Categorical.from_codes([0, 1], [(1, "a"), (2, "b")])), [(1, "a"), (2, "b")]),
+        (lambda: pd.array([2**60 + 1, None], dtype="Int64"), [2**60 + 1, None]),
+        (lambda: [pd.NA, 1, pd.NaT], [None, 1, None]),
     ],
 )
 def test_a_column_has_the_keys_of_its_values(column, keys):
@@ -200,6 +217,11 @@ for _ in range(100_000):
         (lambda: [2**255], r"integer keys are -2\*\*255 to 2\*\*255 - 1"),
         (lambda: [Decimal(10**80 + 1)], "more than 76 digits"),
         (lambda: [dt.timedelta(999_999_999)], "a timedelta of 2"),
+        (lambda: pl.LazyFrame({"a": [1]}), r"LazyFrame is no batch: .* collect\(\) a lazy one"),
+        (lambda: 5, "int is no batch: give a list"),
+        (lambda: pd.Series([1j]), "complex128 has no keys: give text"),
+        (lambda: pd.interval_range(0.5, 2.5), "float64 is no key"),
+        (lambda: [np.void(b"ab")], "void is no key: give"),
     ],
 )
 def test_what_is_no_key_is_named(empty, keys, message):

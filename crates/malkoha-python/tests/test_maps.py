@@ -77,9 +77,12 @@ def test_refused_pairs_are_named(empty):
     assert told.value.refused == [1, 3] and empty.get("b") == [1] and len(empty) == 1
     with pytest.raises(ValueError, match="there are 2 keys, but 1 values"):
         empty.add_many([1, 2], [3])
-    for values in ([1.5, 2], [-1, 2], ["a", "b"]):
-        with pytest.raises(ValueError, match="values are integers from 0"):
+    for values, found in (([1.5, 2], "float64"), ([-1, 2], "negative"), ([None, 2], "object")):
+        with pytest.raises(ValueError, match=f"values are integers from 0 to .*, not {found}"):
             empty.add_many([1, 2], values)
+    # What is masked was a value too.
+    with pytest.raises(TypeError, match="a masked array is no batch"):
+        empty.add_many([1, 2], np.ma.array([1, 2], mask=[0, 1]))
 
 
 def test_files(empty, command, tmp_path):

@@ -21,7 +21,7 @@ from conftest import optional
 import malkoha
 from malkoha import Store
 
-# checks/run python-store makes 10 million of them.
+# checks/run dictionary makes 10 million of them.
 OPERATIONS = int(os.environ.get("MALKOHA_STORE_OPERATIONS", 20_000))
 KEYS = 3000
 
@@ -252,8 +252,19 @@ def test_columns(store):
     ):
         with pytest.raises(ValueError, match=message):
             store.put_many(keys, values)
-    for keys in ([b"a", 7], np.arange(3), pa.array([1, 2]), b"abc", 7):
-        with pytest.raises(TypeError):
+    pd = optional("pandas")
+    for keys in ([b"koel", pd.NA], [b"koel", float("nan")], pd.array(["koel", pd.NaT], dtype="string")):
+        assert store.get_many(keys) == [None, None]
+    for keys, found in (
+        ([b"a", 7], "row 1 is int"),
+        (np.arange(3), "a batch of int64 is no bytes or text: encode"),
+        (pa.array([None, 1]), "a batch of int64"),
+        (pd.array([None, 1], dtype="Int64"), "row 1 is int"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "a batch of DataFrame is"),
+        (b"abc", "in a list"),
+        (7, "int is no batch"),
+    ):
+        with pytest.raises(TypeError, match=found):
             store.contains_many(keys)
 
 

@@ -173,7 +173,7 @@ def test_nulls_are_refused_or_kept():
         (["a", 5], TypeError, "row 1 is no text but int: give str"),
         (["a", "\ud800"], ValueError, "row 1 is not Unicode text"),
         (np.array([b"a", b"\xff"]), ValueError, "row 1 is not Unicode text"),
-        (np.arange(3), TypeError, "row 0 is no text"),
+        (np.arange(3), TypeError, "a batch of int64 is no text: give str"),
         (np.array([["a"]]), ValueError, "one dimension"),
     ],
 )

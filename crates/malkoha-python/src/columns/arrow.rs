@@ -21,9 +21,12 @@ pub(super) fn array(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<
     column(keys.py(), &schema, array, hasher)
 }
 
-pub(super) fn stream(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Vec<Box<dyn Column>>> {
-    let (schema, arrays) = capsule::stream(&keys.call_method0("__arrow_c_stream__")?)?;
-    arrays.into_iter().map(|array| column(keys.py(), &schema, array, hasher)).collect()
+pub(super) fn stream(
+    stream: &Bound<'_, PyAny>,
+    hasher: KeyHasher,
+) -> PyResult<Vec<Box<dyn Column>>> {
+    let (schema, arrays) = capsule::stream(stream)?;
+    arrays.into_iter().map(|array| column(stream.py(), &schema, array, hasher)).collect()
 }
 
 fn column(

@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
-use super::{Column, items, read, room};
+use super::{Column, items, read_bytes, room};
+use crate::scalars;
 
 /// Bytes in memory that can be read without the interpreter: text as UTF-8.
 pub(crate) struct Binary(Vec<Box<dyn Column>>);
 
 impl Binary {
     pub(crate) fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // No hashes are made of them, except for those of a dictionary.
-        read(values, KeyHasher::new(0), objects).map(Self)
+        read_bytes(values, objects, "bytes or text: encode others as bytes").map(Self)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -31,7 +31,9 @@ impl Binary {
                 if has_nulls && column.is_null(i) {
                     rows.push(None);
                 } else {
-                    rows.push(Some(column.bytes(i).ok_or_else(|| no_bytes(rows.len(), None))?));
+                    rows.push(Some(column.bytes(i).ok_or_else(|| {
+                        PyValueError::new_err(format!("row {} has no bytes", rows.len()))
+                    })?));
                 }
             }
         }
@@ -40,9 +42,8 @@ impl Binary {
 }
 
 #[cold]
-fn no_bytes(row: usize, found: Option<&Bound<'_, PyAny>>) -> PyErr {
-    let name = found.and_then(|found| found.get_type().name().ok());
-    let name = name.map_or_else(|| "of another type".into(), |name| name.to_string());
+fn no_bytes(row: usize, found: &Bound<'_, PyAny>) -> PyErr {
+    let name = scalars::name(found);
     PyTypeError::new_err(format!("row {row} is {name}: give bytes or text, encode others as bytes"))
 }
 
@@ -84,12 +85,12 @@ fn row(value: &Bound<'_, PyAny>, number: usize) -> PyResult<Row> {
             PyValueError::new_err(format!("row {number} is not Unicode text: {error}"))
         });
     }
-    if value.is_none() {
+    if scalars::is_null(value) {
         return Ok(Row::Null);
     }
     match PyBuffer::<u8>::get(value).and_then(|buffer| buffer.to_vec(value.py())) {
         Ok(bytes) => Ok(Row::Copied(bytes)),
-        Err(_) => Err(no_bytes(number, Some(value))),
+        Err(_) => Err(no_bytes(number, value)),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn no_keys(format: &str) -> PyErr {
         _ => format!("format '{format}'"),
     };
     PyTypeError::new_err(format!(
-        "an Arrow array of {kind} has no keys: cast it to integers, decimals, dates, binary or text"
+        "an Arrow array of {kind} has no keys: cast it to text, binary, integers, decimals or dates"
     ))
 }
 

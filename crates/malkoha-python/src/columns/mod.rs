@@ -18,14 +18,17 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use malkoha::KeyHasher;
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyString};
 
 use crate::parts::Part;
+use crate::scalars;
 pub(crate) use binary::Binary;
 pub(crate) use give::{Values, give};
 use nested::{Chunks, Tuples};
+pub(crate) use numpy::refuse_masked;
 pub(crate) use texts::Texts;
 
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
@@ -72,6 +75,13 @@ fn items<'py>(
     values: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>>> {
     let py = values.py();
+    let has = |name| values.hasattr(name);
+    if !has(intern!(py, "__iter__"))? && !has(intern!(py, "__len__"))? {
+        return Err(PyTypeError::new_err(format!(
+            "{} is no batch: give a list, an array, a column or a frame, and collect() a lazy one",
+            scalars::name(values)
+        )));
+    }
     Ok(values.try_iter()?.enumerate().map(move |(i, item)| {
         if i % (1 << 16) == 0 {
             py.check_signals()?;
@@ -94,50 +104,83 @@ fn read(
     {
         return Err(PyTypeError::new_err("a batch was asked for: put one value in a list"));
     }
-    if has(pyo3::intern!(py, "iloc"))? && has(pyo3::intern!(py, "columns"))? {
-        return frame(values, hasher, objects);
+    // One by one: as Arrow data, pandas' index can be a column too, and polars gives the addresses
+    // of objects.
+    if has(intern!(py, "iloc"))? && has(intern!(py, "columns"))? {
+        return frame(values.call_method0("items")?, hasher, objects);
     }
-    if has(pyo3::intern!(py, "levels"))? && has(pyo3::intern!(py, "to_frame"))? {
+    if has(intern!(py, "iter_columns"))? && has(intern!(py, "columns"))? {
+        let columns = values.call_method0("iter_columns")?;
+        let names = values.getattr("columns")?;
+        return frame(
+            py.import("builtins")?.call_method1("zip", (names, columns))?,
+            hasher,
+            objects,
+        );
+    }
+    if has(intern!(py, "levels"))? && has(intern!(py, "to_frame"))? {
         // An index of several columns. Two can have one name.
         let options = [("index", false), ("allow_duplicates", true)].into_py_dict(py)?;
-        return frame(&values.call_method("to_frame", (), Some(&options))?, hasher, objects);
+        let index = values.call_method("to_frame", (), Some(&options))?;
+        return frame(index.call_method0("items")?, hasher, objects);
     }
     if let Some(array) = numpy::as_array(values)? {
         return Ok(vec![numpy::column(&array, hasher, objects)?]);
     }
-    if has(pyo3::intern!(py, "__arrow_c_stream__"))? {
-        return match arrow::stream(values, hasher) {
-            // pandas has Arrow data where pyarrow is installed.
+    if has(intern!(py, "__arrow_c_stream__"))? {
+        return match values.call_method0(intern!(py, "__arrow_c_stream__")) {
+            // pandas has Arrow data where pyarrow is installed, and knows the type.
             Err(error)
-                if error.is_instance_of::<PyImportError>(py)
-                    && has(pyo3::intern!(py, "__array__"))? =>
+                if error.is_instance_of::<PyException>(py) && has(intern!(py, "__array__"))? =>
             {
                 Ok(vec![numpy::column(&numpy::kept(values)?, hasher, objects)?])
             }
-            columns => columns,
+            stream => arrow::stream(&stream?, hasher),
         };
     }
-    if has(pyo3::intern!(py, "__arrow_c_array__"))? {
+    if has(intern!(py, "__arrow_c_array__"))? {
         return Ok(vec![arrow::array(values, hasher)?]);
     }
     Ok(vec![objects(values, hasher)?])
 }
 
-/// The columns of a pandas frame, one by one: as Arrow data, its index can be a column too.
+/// The columns of a frame, of their names and themselves.
 fn frame(
-    frame: &Bound<'_, PyAny>,
+    named: Bound<'_, PyAny>,
     hasher: KeyHasher,
     objects: Objects,
 ) -> PyResult<Vec<Box<dyn Column>>> {
     let mut columns = Vec::new();
-    for item in frame.call_method0("items")?.try_iter()? {
+    for item in named.try_iter()? {
         let (name, column): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
         columns.push(
-            read(&column, hasher, objects).map_err(|error| of_column(frame.py(), &name, error))?,
+            read(&column, hasher, objects).map_err(|error| of_column(named.py(), &name, error))?,
         );
     }
     let columns = columns.into_iter().map(Chunks::column).collect();
     Ok(vec![Tuples::column(columns)?])
+}
+
+/// Columns of bytes or text alone; `what` is what else they are not. No hashes are made of them,
+/// except for those of a dictionary.
+fn read_bytes(
+    values: &Bound<'_, PyAny>,
+    objects: Objects,
+    what: &str,
+) -> PyResult<Vec<Box<dyn Column>>> {
+    let columns = read(values, KeyHasher::new(0), objects)?;
+    let is_null = |column: &dyn Column, i| column.has_nulls() && column.is_null(i);
+    let mut firsts = columns.iter().map(|column| {
+        let first = (0..column.len()).find(|&i| !is_null(&**column, i));
+        first.map(|i| column.bytes(i))
+    });
+    if firsts.any(|first| first == Some(None)) {
+        // Columns have a type of their values, and frames none.
+        let of = ["dtype", "type"].iter().find_map(|name| values.getattr(*name).ok());
+        let of = of.map_or_else(|| scalars::name(values), |of| of.to_string());
+        return Err(PyTypeError::new_err(format!("a batch of {of} is no {what}")));
+    }
+    Ok(columns)
 }
 
 /// An error of the keys in a column, with its name.

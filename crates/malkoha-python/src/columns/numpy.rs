@@ -17,20 +17,12 @@ use crate::parts::Part;
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    static MASKED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (py, ndarray) = (keys.py(), NDARRAY.import(keys.py(), "numpy", "ndarray")?);
     if keys.get_type().is(ndarray) {
         return Ok(Some(keys.clone()));
     }
     if keys.is_instance(ndarray)? {
-        if keys.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)? {
-            // What is masked would be keys too.
-            return Err(PyTypeError::new_err(
-                "a masked array is no batch of keys: compressed() leaves out what is masked, and \
-                 tolist() makes nulls of it",
-            ));
-        }
-        return Ok(Some(keys.clone()));
+        return refuse_masked(keys).map(|()| Some(keys.clone()));
     }
     // pandas makes lists of tuples in Arrow data, and polars addresses of objects.
     let has_objects = || {
@@ -51,9 +43,25 @@ pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     Ok(None)
 }
 
-/// The array that an object is kept in, or a new one.
+/// An error for an array with a mask: what is masked would count too.
+pub(crate) fn refuse_masked(array: &Bound<'_, PyAny>) -> PyResult<()> {
+    static MASKED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if array.is_instance(MASKED.import(array.py(), "numpy.ma", "MaskedArray")?)? {
+        return Err(PyTypeError::new_err(
+            "a masked array is no batch: compressed() leaves out what is masked, and tolist() \
+             makes nulls of it",
+        ));
+    }
+    Ok(())
+}
+
+/// The array that an object is kept in, or a new one: of objects if its type is none of numpy's,
+/// which would make other values of its nulls.
 pub(super) fn kept<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    keys.py().import("numpy")?.call_method1("asarray", (keys,))
+    let dtype = keys.getattr("dtype");
+    let is_other = dtype.is_ok_and(|dtype| dtype.getattr("hasobject").is_err());
+    let dtype = if is_other { Some("object") } else { None };
+    keys.py().import("numpy")?.call_method1("asarray", (keys, dtype))
 }
 
 pub(super) fn column(
@@ -107,7 +115,7 @@ pub(super) fn column(
         ('S', _) => Box::new(FixedBytes { items, width }),
         _ => {
             return Err(PyTypeError::new_err(format!(
-                "an array of {dtype} has no keys: give integers, dates, bytes or text"
+                "an array of {dtype} has no keys: give text, bytes, integers or dates"
             )));
         }
     })

@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 
-use super::{Column, items, read, room};
+use super::{Column, items, read_bytes, room};
 use crate::scalars;
 
 /// Texts in memory that can be read without the interpreter.
@@ -13,8 +13,7 @@ pub(crate) struct Texts(Vec<Box<dyn Column>>);
 
 impl Texts {
     pub(crate) fn new(texts: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // No hashes are made of texts, except for those of a dictionary.
-        read(texts, KeyHasher::new(0), strings).map(Self)
+        read_bytes(texts, strings, "text: give str").map(Self)
     }
 
     /// The texts, in order: nulls as `None`, or refused.
@@ -32,7 +31,7 @@ impl Texts {
                     rows.push(None);
                     continue;
                 }
-                let bytes = column.bytes(i).ok_or_else(|| no_text(row, "another type"))?;
+                let bytes = column.bytes(i).unwrap_or_default();
                 let text = str::from_utf8(bytes).map_err(|error| not_unicode(row, &error))?;
                 rows.push(Some(text));
             }
@@ -59,14 +58,13 @@ fn strings(texts: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>> 
     let mut rows = Vec::with_capacity(room(texts));
     for text in items(texts)? {
         let (text, row) = (text?, rows.len());
-        let name = || text.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         rows.push(match text.extract::<PyBackedStr>() {
-            _ if scalars::is_null(&text) => None,
             Ok(text) => Some(text),
+            Err(_) if scalars::is_null(&text) => None,
             Err(error) if error.is_instance_of::<PyValueError>(texts.py()) => {
                 return Err(not_unicode(row, &error));
             }
-            Err(_) => return Err(no_text(row, &name())),
+            Err(_) => return Err(no_text(row, &scalars::name(&text))),
         });
     }
     let has_nulls = rows.contains(&None);

@@ -8,6 +8,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
+use crate::scalars;
+
 /// The bytes of a key or a value: text as UTF-8.
 #[inline]
 pub(super) fn bytes<'a>(object: &'a Bound<'_, PyAny>, what: &str) -> PyResult<Cow<'a, [u8]>> {
@@ -26,8 +28,7 @@ pub(super) fn bytes<'a>(object: &'a Bound<'_, PyAny>, what: &str) -> PyResult<Co
 
 #[cold]
 fn wrong_type(object: &Bound<'_, PyAny>, what: &str) -> PyErr {
-    let name = object.get_type().name();
-    let name = name.map_or_else(|_| "this object".into(), |name| name.to_string());
+    let name = scalars::name(object);
     PyTypeError::new_err(format!("a {what} is bytes or str, not {name}: encode it as bytes"))
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::PyMap;
 use crate::batch::{self, Mask, Refused};
-use crate::columns::Columns;
+use crate::columns::{Columns, refuse_masked};
 
 #[pymethods]
 impl PyMap {
@@ -105,6 +105,7 @@ impl PyMap {
 /// work.
 fn numbers(values: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<u64>> {
     let py = values.py();
+    refuse_masked(values)?;
     let array = py.import("numpy")?.call_method1("ascontiguousarray", (values,))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     let len: usize = array.getattr("size")?.extract()?;
@@ -113,7 +114,11 @@ fn numbers(values: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<u64>> {
     }
     let is_negative = kind == 'i' && len > 0 && array.call_method0("min")?.lt(0)?;
     if !matches!(kind, 'u' | 'i' | 'b') && len > 0 || is_negative {
-        return Err(PyValueError::new_err("values are integers from 0 to 2**64 - 1"));
+        let found =
+            if is_negative { "negative".into() } else { array.getattr("dtype")?.to_string() };
+        return Err(PyValueError::new_err(format!(
+            "values are integers from 0 to 2**64 - 1, not {found}"
+        )));
     }
     let words = array.call_method1("astype", ("uint64",))?;
     pyo3::buffer::PyBuffer::<u64>::get(&words)?.to_vec(py)
