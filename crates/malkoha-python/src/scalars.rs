@@ -31,15 +31,6 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
     if key.hasattr(intern!(py, "__index__"))? {
         return of_index(key, hasher);
     }
-    match name(key).as_str() {
-        // pandas' own, as in Arrow columns that are made of them.
-        "Period" => return key::part(&key.getattr("ordinal")?, hasher, depth),
-        "Interval" => {
-            let ends = vec![key.getattr("left")?, key.getattr("right")?];
-            return key::tuple(ends.into_iter(), hasher, depth);
-        }
-        _ => {}
-    }
     if let Some(count) = count(key)? {
         return Ok(Part::Word(count.cast_unsigned()));
     }
@@ -51,6 +42,15 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
     if key.is_instance(UUID.import(py, "uuid", "UUID")?)? {
         return key::part(&key.getattr("bytes")?, hasher, depth);
     }
+    match name(key).as_str() {
+        // pandas' own, as in Arrow columns that are made of them.
+        "Period" => return key::part(&key.getattr("ordinal")?, hasher, depth),
+        "Interval" => {
+            let ends = vec![key.getattr("left")?, key.getattr("right")?];
+            return key::tuple(ends.into_iter(), hasher, depth);
+        }
+        _ => {}
+    }
     match PyBuffer::<u8>::get(key).and_then(|buffer| buffer.to_vec(py)) {
         Ok(bytes) => Ok(Part::Hash(hasher.hash_bytes(&bytes))),
         Err(_) => Err(no_key(key)),
@@ -61,7 +61,7 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
 pub(crate) fn is_null(key: &Bound<'_, PyAny>) -> bool {
     key.is_none()
         || key.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
-        || matches!(name(key).as_str(), "NAType" | "NaTType")
+        || key.get_type().name().is_ok_and(|name| name == "NAType" || name == "NaTType")
 }
 
 /// The name of its type.
