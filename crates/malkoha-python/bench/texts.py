@@ -53,7 +53,7 @@ def make(folder, count):
 
 
 def descriptions():
-    packages = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
+    packages = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, errors="replace", check=True).stdout
     found = re.finditer(r"^Description(?:-en)?: (.*(?:\n .*)*)", packages, re.M)
     return [match[1].replace("\n ", "\n") for match in found]
 

@@ -6,6 +6,9 @@ use unicase::UniCase;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+/// Bytes that are looked at together.
+const CHUNK: usize = u64::BITS as usize;
+
 /// Calls `each` with the words of a text, in order: its longest runs of letters, their marks and
 /// digits, with Unicode's full case folding (`ß` is `ss`) in normalization form C. Punctuation,
 /// symbols and white space separate words and have no other effect.
@@ -22,7 +25,7 @@ pub fn words(text: &str, mut each: impl FnMut(&str)) {
     let mut word = String::new();
     let mut rest = text;
     // Most text is ASCII, which needs neither tables nor decoding.
-    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+    while let Some(at) = first_other(rest) {
         // A letter can combine with the character after it, so the word before it waits.
         let start = rest[..at].rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
         ascii_words(&rest[..start], &mut word, &mut each);
@@ -35,24 +38,56 @@ pub fn words(text: &str, mut each: impl FnMut(&str)) {
     ascii_words(rest, &mut word, &mut each);
 }
 
+/// Where the first character that is not ASCII begins.
+fn first_other(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    // Whole chunks first, by vector instructions.
+    let before: usize = bytes.chunks(CHUNK).take_while(|c| c.is_ascii()).map(<[u8]>::len).sum();
+    let after = bytes[before..].iter().position(|byte| !byte.is_ascii());
+    after.map(|at| before + at)
+}
+
 /// The words of ASCII characters. `lower` is memory to use.
 fn ascii_words(text: &str, lower: &mut String, each: &mut impl FnMut(&str)) {
     // All at once, by vector instructions.
     lower.clear();
     lower.push_str(text);
     lower.make_ascii_lowercase();
-    let mut start = 0;
-    for (at, byte) in lower.bytes().enumerate() {
-        if !byte.is_ascii_lowercase() && !byte.is_ascii_digit() {
-            if start < at {
+    let (mut start, mut was_inside) = (0, false);
+    for (number, chunk) in lower.as_bytes().chunks(CHUNK).enumerate() {
+        let inside = inside_words(chunk);
+        // A bit for each byte at which a word begins or has just ended.
+        let mut edges = inside ^ (inside << 1 | u64::from(was_inside));
+        while edges != 0 {
+            let at = number * CHUNK + edges.trailing_zeros() as usize;
+            edges &= edges - 1;
+            if was_inside {
                 each(&lower[start..at]);
             }
-            start = at + 1;
+            (start, was_inside) = (at, !was_inside);
         }
     }
-    if start < lower.len() {
+    if was_inside {
         each(&lower[start..]);
     }
+}
+
+/// A bit for each of at most [`CHUNK`] ASCII bytes: whether it is a digit or a small letter.
+fn inside_words(bytes: &[u8]) -> u64 {
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    let mut padded = [0; CHUNK];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    let (words, _) = padded.as_chunks::<8>();
+    words.iter().rev().fold(0, |mask, word| {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of each byte: no sum of ASCII reaches the next byte.
+        let within = |first, last| (word + all(0x80 - first)) & !(word + all(0x7f - last));
+        let found = (within(b'a', b'z') | within(b'0', b'9')) & all(0x80);
+        // The product collects these bits in its highest byte.
+        mask << 8 | (found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }
 
 /// The words of any characters. A word ends with them.
@@ -140,6 +175,12 @@ mod tests {
     proptest! {
         #[test]
         fn ascii_and_other_runs_are_one_text(text in "[ -~éÉ\u{301}\u{307}杜ßİςΣ\u{c5}\u{212b}\u{345}.]{0,60}") {
+            prop_assert_eq!(words_of(&text), oracle(&text));
+        }
+
+        /// Words across the ends of chunks, and every ASCII character.
+        #[test]
+        fn long_ascii_texts_have_their_words(text in "([a-zA-Z0-9]{0,70}[\0-\x7f]é?){0,20}") {
             prop_assert_eq!(words_of(&text), oracle(&text));
         }
     }

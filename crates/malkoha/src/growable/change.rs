@@ -69,6 +69,16 @@ impl Growing {
         inserted
     }
 
+    /// Inserts a key for which [`insert_new`](Self::insert_new) was not enough, unless it has a
+    /// copy; returns whether it did.
+    pub(super) fn insert_unless_copy(&mut self, hash: u64, target: &Target) -> bool {
+        let is_new = !self.has_copy_at(target);
+        if is_new {
+            self.insert_any(hash, 0);
+        }
+        is_new
+    }
+
     /// [`insert`](Self::insert) for every case.
     #[cold]
     #[inline(never)]

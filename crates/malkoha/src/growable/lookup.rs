@@ -63,6 +63,14 @@ impl Growing {
             || (self.stashing > 0 && self.is_stashed(target))
     }
 
+    /// Whether a key has a copy. What only [matches](Self::has_match) can lie at another place, in
+    /// a segment whose buckets stand for several.
+    #[inline(always)]
+    pub(super) fn has_copy_at(&self, target: &Target) -> bool {
+        let is_exact = target.entry.form().grid.narrowing() == 0;
+        self.has_match(target) && (is_exact || !self.find(target).is_empty())
+    }
+
     #[inline(always)]
     fn has_slot_match(&self, any_codec: &AnyCodec, target: &Target) -> bool {
         let segment = self.segments.from(target.entry.address()).as_ptr();

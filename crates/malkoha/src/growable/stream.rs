@@ -15,18 +15,18 @@ use crate::table::traits::value_at;
 const AHEAD: usize = 32;
 
 impl Growing {
-    /// Tries to [insert](Self::insert_new) each hash; then calls `each` with its number, the hash,
-    /// and whether that was enough.
+    /// Tries to [insert](Self::insert_new) each hash; then calls `each` with its number, where it
+    /// belongs, and whether that was enough.
     pub(super) fn insert_stream(
         &mut self,
         hashes: &[u64],
         values: &[u64],
-        mut each: impl FnMut(&mut Self, usize, u64, bool),
+        mut each: impl FnMut(&mut Self, usize, &Target, bool),
     ) {
         let mut insert = |table: &mut Self, number: usize, target: &Target| {
             let inserted = table.insert_new(target, value_at(values, number));
             table.len += u64::from(inserted);
-            each(table, number, hashes[number], inserted);
+            each(table, number, target, inserted);
         };
         if self.is_cached() {
             return (0..hashes.len()).for_each(|number| {

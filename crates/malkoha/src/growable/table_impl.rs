@@ -29,7 +29,7 @@ impl Lookup for Growing {
 
     #[inline]
     fn has_copy(&self, hash: u64) -> bool {
-        Growing::contains(self, hash) && !self.find(&self.target(hash)).is_empty()
+        self.has_copy_at(&self.target(hash))
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -129,9 +129,9 @@ impl Fill for Growing {
     }
 
     fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
-        self.insert_stream(hashes, values, |table, i, hash, inserted| {
+        self.insert_stream(hashes, values, |table, i, _, inserted| {
             if !inserted {
-                table.insert_any(hash, value_at(values, i));
+                table.insert_any(hashes[i], value_at(values, i));
             }
         });
         Vec::new()
@@ -145,12 +145,17 @@ impl Change for Growing {
         Ok(())
     }
 
+    #[inline]
+    fn insert_unique(&mut self, hash: u64) -> Result<bool, InsertError> {
+        let target = self.target(hash);
+        let inserted = self.insert_new(&target, 0);
+        self.len += u64::from(inserted);
+        Ok(inserted || self.insert_unless_copy(hash, &target))
+    }
+
     fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
-        self.insert_stream(hashes, &[], |table, i, hash, inserted| {
-            new[i] = inserted || !table.has_copy(hash);
-            if new[i] && !inserted {
-                table.insert_any(hash, 0);
-            }
+        self.insert_stream(hashes, &[], |table, i, target, inserted| {
+            new[i] = inserted || table.insert_unless_copy(hashes[i], target);
         });
         Vec::new()
     }
