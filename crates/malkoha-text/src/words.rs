@@ -75,7 +75,7 @@ fn ascii_words(text: &str, lower: &mut String, each: &mut impl FnMut(&str)) {
 /// A bit for each of at most [`CHUNK`] ASCII bytes: whether it is a digit or a small letter.
 fn inside_words(bytes: &[u8]) -> u64 {
     const fn all(byte: u8) -> u64 {
-        u64::from_ne_bytes([byte; 8])
+        u64::from_le_bytes([byte; 8])
     }
     let mut padded = [0; CHUNK];
     padded[..bytes.len()].copy_from_slice(bytes);
