@@ -44,8 +44,8 @@ pub(crate) fn part(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> P
     }
     match name(key).as_str() {
         // pandas' own, as in Arrow columns that are made of them.
-        "Period" => return key::part(&key.getattr("ordinal")?, hasher, depth),
-        "Interval" => {
+        "Period" if is_of(key, "pandas") => return of_index(&key.getattr("ordinal")?, hasher),
+        "Interval" if is_of(key, "pandas") => {
             let ends = vec![key.getattr("left")?, key.getattr("right")?];
             return key::tuple(ends.into_iter(), hasher, depth);
         }
@@ -62,6 +62,12 @@ pub(crate) fn is_null(key: &Bound<'_, PyAny>) -> bool {
     key.is_none()
         || key.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan())
         || key.get_type().name().is_ok_and(|name| name == "NAType" || name == "NaTType")
+}
+
+/// Whether its type is of this package.
+pub(crate) fn is_of(object: &Bound<'_, PyAny>, package: &str) -> bool {
+    let module = object.get_type().module();
+    module.is_ok_and(|module| module.to_string().split('.').next() == Some(package))
 }
 
 /// The name of its type.

@@ -176,7 +176,9 @@ fn read_bytes(
     });
     if firsts.any(|first| first == Some(None)) {
         // Columns have a type of their values, and frames none.
-        let of = ["dtype", "type"].iter().find_map(|name| values.getattr(*name).ok());
+        let is_frame = values.hasattr("columns")?;
+        let named = ["dtype", "type"].iter().filter(|_| !is_frame);
+        let of = named.filter_map(|name| values.getattr(*name).ok()).next();
         let of = of.map_or_else(|| scalars::name(values), |of| of.to_string());
         return Err(PyTypeError::new_err(format!("a batch of {of} is no {what}")));
     }

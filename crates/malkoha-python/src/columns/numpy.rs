@@ -13,6 +13,7 @@ use pyo3::types::PyType;
 use super::nested::Tuples;
 use super::{Column, Integer, Objects, hash_words, of_column};
 use crate::parts::Part;
+use crate::scalars;
 
 /// The object as a numpy array, if it is one or is kept in one, as array.array and memoryview are.
 pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -24,9 +25,14 @@ pub(super) fn as_array<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     if keys.is_instance(ndarray)? {
         return refuse_masked(keys).map(|()| Some(keys.clone()));
     }
-    // pandas makes lists of tuples in Arrow data, and polars addresses of objects.
+    // pandas makes lists of tuples in Arrow data, and polars addresses of objects. What a
+    // categorical column has are its categories.
     let has_objects = || {
         let dtype = keys.getattr("dtype")?;
+        let dtype = match dtype.getattr("categories") {
+            Ok(categories) => categories.getattr("dtype")?,
+            Err(_) => dtype,
+        };
         match dtype.getattr("hasobject") {
             Ok(has_objects) => has_objects.is_truthy(),
             Err(_) => Ok(dtype.str()? == "Object"),
@@ -55,11 +61,14 @@ pub(crate) fn refuse_masked(array: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// The array that an object is kept in, or a new one: of objects if its type is none of numpy's,
-/// which would make other values of its nulls.
+/// The array that an object is kept in, or a new one: of objects if its type is one of pandas' or
+/// polars' own, of whose nulls numpy would make other values.
 pub(super) fn kept<'py>(keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let dtype = keys.getattr("dtype");
-    let is_other = dtype.is_ok_and(|dtype| dtype.getattr("hasobject").is_err());
+    let is_other = dtype.is_ok_and(|dtype| {
+        let is_own = scalars::is_of(&dtype, "pandas") || scalars::is_of(&dtype, "polars");
+        is_own && dtype.getattr("hasobject").is_err()
+    });
     let dtype = if is_other { Some("object") } else { None };
     keys.py().import("numpy")?.call_method1("asarray", (keys, dtype))
 }

@@ -24,7 +24,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
 
     /// Saves the filter as the file at `path`: writes it under another name first, syncs it, and
     /// renames it. So the file is always whole, the old one or the new one. A device or a pipe is
-    /// written to as it is.
+    /// written to as it is, except on Windows. Saving to a pipe waits for its reader.
     ///
     /// ```
     /// use malkoha::CuckooFilter;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Writes a new file into the folder of `path`, syncs it, and renames it over the file there. After
-/// a crash one of the two is there, whole. A device or a pipe is written to as it is.
+/// a crash one of the two is there, whole. A device or a pipe is written to as it is, except on
+/// Windows, and is not synced.
 ///
 /// # Errors
 ///
@@ -17,7 +18,11 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) ->
     path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
     let old = fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file() && !old.is_dir()) {
-        return write(&OpenOptions::new().write(true).open(&path)?);
+        let file = OpenOptions::new().write(true).open(&path)?;
+        if file.metadata()?.is_file() {
+            return Err(io::Error::other("it has become a file meanwhile, which is left as it is"));
+        }
+        return write(&file);
     }
     let permissions = old.map(|old| old.permissions());
     let (file, temporary) = new_file_near(&path, permissions.as_ref())?;

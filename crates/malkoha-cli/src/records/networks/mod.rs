@@ -92,6 +92,7 @@ impl<'a> Before<'a> {
         goes_out: bool,
     ) -> Result<Self, Line> {
         let (mut all, mut is_destination) = (Self::default(), false);
+        let is_list = words.peek().is_some_and(|first| *first == b"access-list");
         while let Some(&word) = words.peek() {
             if range(word).is_some() && !(all.last.is_none() && is_ordinal(word)) {
                 let is_own = if goes_out {
@@ -107,13 +108,23 @@ impl<'a> Before<'a> {
                 continue;
             }
             match word {
-                b"remark" | b"description" => return Err(Line::Nothing),
+                b"remark" | b"description"
+                    if is_list
+                        || all.last.is_none_or(|last| all.is_only && number(last).is_some()) =>
+                {
+                    return Err(Line::Nothing);
+                }
                 b"REM" | b"rem" | b"--" if all.last.is_none() => return Err(Line::Nothing),
                 b"no" if all.last.is_none() => return Err(Line::Unfit(Unfit::Undone)),
                 b"disabled" => {}
                 word if undoes(word) => return Err(Line::Unfit(Unfit::Undone)),
                 b"route" => all.has_gateway = true,
-                b"!" | b"NOT" | b"EXCEPT" | b"Require" => all.is_not = true,
+                // Before another option, it is about that one.
+                b"!" => {
+                    let next = words.clone().nth(1);
+                    all.is_not |= next.is_some_and(|it| is_source(it) || range(it).is_some());
+                }
+                b"NOT" | b"EXCEPT" | b"Require" => all.is_not = true,
                 b"not" if all.last == Some(b"Require") => all.is_not = false,
                 _ => all.passes = all.passes.or(verdict(word)),
             }

@@ -76,6 +76,10 @@ const CASES: &str = r#"
 !1.2.3.4-1.2.3.4 | allow 1.2.3.4; | add x 1.2.3.4 nomatch | -A I -s 1.2.3.4/32 -j ACCEPT
 !1.2.3.4-1.2.3.4 | Require ip 1.2.3.4 | 1.2.3.4 except; | 1.2.3.4/32 0; | 1.2.3.4 OK
 !1.2.3.4-1.2.3.4 | pass in from 1.2.3.4 | !1.2.3.4 | sshd: 1.2.3.4 : ALLOW | -s 1.2.3.4 -j RETURN
+1.2.3.4-1.2.3.4 | Some description 1.2.3.4 | malware remark 1.2.3.4
+1.2.3.4-1.2.3.4 | -A INPUT ! -i lo -s 1.2.3.4 -j DROP | -p tcp ! --dport 22 -s 1.2.3.4 -j DROP
+!1.2.3.4-1.2.3.4 | -A INPUT ! -s 1.2.3.4 -j DROP | block in from ! 1.2.3.4
+Nothing | 10 remark 1.2.3.4 | remark 1.2.3.4 | description of 1.2.3.4
 Nothing | // 1.2.3.4 | /* 1.2.3.4 */ | -- 1.2.3.4 | REM 1.2.3.4 | access-list 10 remark 1.2.3.4
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
 NoNetwork | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5
