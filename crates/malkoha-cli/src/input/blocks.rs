@@ -219,6 +219,9 @@ impl Blocks {
         bytes.resize(bytes.len().max(BLOCK).max(filled), 0);
         bytes[..filled].copy_from_slice(&self.rest);
         self.rest.clear();
+        // No record ends before `known`. It is looked for again when `due` bytes are there: looking
+        // through a long record after each read would take quadratic time.
+        let (mut known, mut due) = (filled, 0);
         loop {
             // bytes[..filled] is the beginning of a record that is not complete yet.
             if filled == bytes.len() {
@@ -235,7 +238,15 @@ impl Blocks {
                 block.filled = filled;
                 return Ok(filled > 0);
             }
-            let last = self.form.last_end(&bytes[..end], filled);
+            filled = end;
+            if end < due {
+                continue;
+            }
+            let last = self.form.last_end(&bytes[..end], known);
+            known = end;
+            if !self.form.is_line() && end > BLOCK {
+                due = end + end / 8;
+            }
             // A line for spreadsheets comes with the header behind it.
             let lacks_header = |last: usize| {
                 self.headed && self.offset == 0 && self.form.is_sep_alone(&bytes[..last])
@@ -245,7 +256,6 @@ impl Blocks {
                 self.rest.extend_from_slice(&bytes[block.filled..end]);
                 return Ok(true);
             }
-            filled = end;
         }
     }
 }

@@ -55,8 +55,8 @@ pub(super) fn record_end(bytes: &[u8], delimiter: u8, separator: u8, is_all: boo
     }
 }
 
-/// Passes on where records end, up to the first one with a quote that is not around a field, or that
-/// is not closed: what [`record_end`] says of it is not known. Quotes are found for 64 bytes at once.
+/// Calls `each` with the end of each record, up to the first one with a quote that is not around a
+/// field, or that is not closed: [`record_end`] is for these. Looks at 64 bytes at once.
 pub(super) fn ends(
     bytes: &[u8],
     delimiter: u8,

@@ -176,7 +176,7 @@ fn is_nothing(line: &[u8]) -> bool {
             return !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
         }
         [b'$', second, ..] => return second.is_ascii_uppercase(),
-        // What items follow.
+        // The name of a list, in YAML.
         [name @ .., b':'] if !line.starts_with(b"local-") => {
             return name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
         }

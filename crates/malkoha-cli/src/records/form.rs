@@ -73,7 +73,7 @@ impl Form {
                 let mut end = 0;
                 loop {
                     let start = end;
-                    // No error is made.
+                    // The closure does not fail.
                     let _ = self.plain_ends(&bytes[start..], |last| {
                         end = start + last + 1;
                         Ok(())
@@ -87,7 +87,8 @@ impl Form {
         }
     }
 
-    /// Passes on where records end, up to one of CSV with odd quotes, or of a form of several lines.
+    /// Calls `each` with the end of each record, up to one that [`ends`] leaves, or none if this is
+    /// no CSV.
     fn plain_ends(self, bytes: &[u8], each: impl FnMut(usize) -> Result<()>) -> Result<()> {
         match self.kind {
             Kind::Csv { delimiter } => ends(bytes, delimiter, self.separator, each),

@@ -157,11 +157,15 @@ impl Keys {
 
     /// Whether keys are the lines themselves.
     pub(crate) fn are_lines(&self) -> bool {
+        self.are_plain() && self.tabs == 0
+    }
+
+    /// Whether keys are lines, whatever these must have.
+    fn are_plain(&self) -> bool {
         matches!(self.pick, Pick::Whole)
             && self.form.is_line()
             && self.spelling == AS_IT_IS
             && self.digest.is_none()
-            && self.tabs == 0
     }
 
     /// Whether keys are records as they are written, except for quotes and line ends.
@@ -193,7 +197,7 @@ impl Keys {
     /// What tells indexes of different keys apart; empty for whole lines.
     pub(crate) fn description(&self) -> String {
         let Self { form, pick, mut spelling, .. } = self.clone();
-        if (Self { tabs: 0, ..self.clone() }).are_lines() {
+        if self.are_plain() {
             return String::new();
         }
         if self.digest.is_some() {

@@ -18,7 +18,9 @@ pub(super) fn ranges<'a>(
         let mut ahead = words.clone();
         let is_sign =
             |word: &&[u8]| matches!(*word, b"-" | b".." | DASH) || *word == joint || is_end(word);
-        if let Some(last) = ahead.next_if(is_sign).and_then(|_| range(ahead.next()?)) {
+        if let Some(last) = ahead.next_if(is_sign).and_then(|_| range(ahead.next()?))
+            && !is_mask_of(last, it)
+        {
             it = up_to(it, last)?;
             *words = ahead;
         } else if let Range::V4(first, last) = it
@@ -47,6 +49,12 @@ pub(super) fn ranges<'a>(
     })
 }
 
+/// Whether an address behind a dash is a mask, as in tables of routes.
+fn is_mask_of(last: Range, it: Range) -> bool {
+    const MULTICAST: u32 = 224 << 24;
+    matches!((it, last), (Range::V4(it, _), Range::V4(last, _)) if last >> 24 == 255 && it < MULTICAST)
+}
+
 /// Whether a name, of parts as in `start-ip`, has one of these.
 pub(super) fn has_part(name: &[u8], wanted: &[&str]) -> bool {
     let mut parts = name.split(|byte| b"-_:".contains(byte));
@@ -72,7 +80,7 @@ fn is_mask(word: &[u8]) -> bool {
 /// Words of elements of sets; all but the first have a value behind them.
 const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
 
-/// What lies between blanks, commas, brackets of sets and quotes, without a colon of its own. A dash
+/// The parts between blanks, commas, brackets of sets and quotes, except for a colon alone. A dash
 /// behind an address, or before a number that no line begins with, is a word, too.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}\"'=".contains(byte));

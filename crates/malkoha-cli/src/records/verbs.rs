@@ -73,7 +73,8 @@ pub(super) fn says_nothing(words: &[&[u8]]) -> Option<Unfit> {
         let before = at.checked_sub(1).map_or(&b""[..], |before| words[before]);
         let behind = words.get(at + 1).copied().unwrap_or(b"");
         let is_target = is_one_of(before, &["-j", "--jump", "action"])
-            || is_one_of(behind, &["all", "tcp", "udp", "icmp"]);
+            || is_one_of(behind, &["all", "tcp", "udp", "icmp"])
+            || words.get(at + 2).is_some_and(|word| *word == b"--");
         match *word {
             b"disabled" if !is_one_of(behind, &["no", "false"]) => return Some(Unfit::Undone),
             word if is_target && is_one_of(word, &ELSE) => return Some(Unfit::Else),
@@ -95,6 +96,12 @@ pub(super) fn goes_out(word: &[u8]) -> bool {
 fn bare(word: &[u8]) -> Vec<u8> {
     let word = word.strip_suffix(b":").unwrap_or(word);
     word.strip_prefix(b"--").unwrap_or(word).to_ascii_lowercase()
+}
+
+/// Whether a word is a protocol, or the sign of its options: behind it are a source and a
+/// destination.
+pub(super) fn is_protocol(word: &[u8]) -> bool {
+    matches!(word, b"--" | b"ip" | b"ipv4" | b"ipv6" | b"tcp" | b"udp" | b"icmp")
 }
 
 /// Whether sources of packets follow a word.

@@ -63,8 +63,8 @@ impl Growing {
             || (self.stashing > 0 && self.is_stashed(target))
     }
 
-    /// Whether a key has a copy. In a narrowed segment, a [match](Self::has_match) can be of another
-    /// place, so its place is compared.
+    /// Whether a key has a copy. In a narrowed segment, a [match](Self::has_match) can be of
+    /// another place, so its place is compared.
     #[inline(always)]
     pub(super) fn has_copy_at(&self, target: &Target) -> bool {
         let is_exact = target.entry.form().grid.narrowing() == 0;

@@ -7,7 +7,9 @@ use super::Unfit;
 use super::domains::Line;
 use super::range::{Range, network, number, range, up_to, v4};
 use super::ranges::{MASKS, STARTS, has_part, is_end, ranges, words};
-use super::verbs::{self, is_source, leads_to_destination, says_nothing, undoes, verdict};
+use super::verbs::{
+    self, is_protocol, is_source, leads_to_destination, says_nothing, undoes, verdict,
+};
 
 /// Calls `each` with the networks that a line begins with, or that follow words which are none, and
 /// whether they are excepted.
@@ -31,6 +33,11 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     }
     if let Some(address) = v4(line) {
         each(Range::V4(address, address), false);
+        return Line::Entries;
+    }
+    if is_logged(line) {
+        let Some(it) = subject(line) else { return Line::Unfit(Unfit::NoNetwork) };
+        each(it, false);
         return Line::Entries;
     }
     let line = &*without_comment(line);
@@ -61,10 +68,10 @@ fn read(line: &[u8]) -> Result<Vec<(Range, bool)>, Line> {
     for (at, part) in line.split(|&byte| byte == b';').enumerate() {
         let mut words = words(part).peekable();
         // Behind the last sign of an end there is a comment, unless it begins with a network.
-        let before = match at {
-            0 => Before::read(&mut words, goes_out)?,
-            _ if at < last => Before::read(&mut words, goes_out)?,
-            _ => Before::default(),
+        let before = if at == 0 || at < last {
+            Before::read(&mut words, goes_out)?
+        } else {
+            Before::default()
         };
         is_skipped |= before.is_skipped;
         found.extend(before.networks(words, line, part).map_err(Line::Unfit)?);
@@ -217,6 +224,7 @@ impl<'a> Before<'a> {
             match (first.is_every(), second.is_every()) {
                 (false, true) => ranges.truncate(1),
                 (true, false) => return Err(Unfit::Goes),
+                _ if self.last.is_some_and(is_protocol) => ranges.truncate(1),
                 _ => {}
             }
         }
@@ -268,6 +276,11 @@ pub(crate) fn subject(line: &[u8]) -> Option<Range> {
     let (it, is_not) = ranges(&mut words, b"to").next()?;
     let is_all = before.is_none() && !is_not && words.next().is_none();
     Some(if is_all { it } else { first })
+}
+
+/// Whether a line is of a log of requests or of the system: strangers choose its words.
+fn is_logged(line: &[u8]) -> bool {
+    [&b"] \""[..], b"]: "].iter().any(|sign| memchr::memmem::find(line, sign).is_some())
 }
 
 /// Whether a record says nothing.

@@ -79,6 +79,12 @@ const CASES: &str = r#"
 1.2.3.4-1.2.3.4 | Some description 1.2.3.4 | malware remark 1.2.3.4
 1.2.3.4-1.2.3.4 | -A INPUT ! -i lo -s 1.2.3.4 -j DROP | -p tcp ! --dport 22 -s 1.2.3.4 -j DROP
 !1.2.3.4-1.2.3.4 | -A INPUT ! -s 1.2.3.4 -j DROP | block in from ! 1.2.3.4
+1.2.3.4-1.2.3.4 | 1.2.3.4 - 5.6.7.8 [01/Jan/2026] "GET / HTTP/1.1" 200 "allow"
+1.2.3.4-1.2.3.4 | sshd[7]: Failed password for invalid user allow from 1.2.3.4 port 22 ssh2
+1.2.3.4-1.2.3.4 | deny ip 1.2.3.4/32 10.0.0.0/8 | DROP tcp -- 1.2.3.4 10.0.0.1 tcp dpt:22
+224.0.0.0-255.255.255.255 | 224.0.0.0 - 255.255.255.255 , 000 , x
+Scattered | 1.2.3.4 - 255.255.255.255 !H 0 | 127.0.0.0 - 255.0.0.0 !
+Else | LOG 0 -- 10.0.0.9 0.0.0.0/0 | MASQUERADE 0 -- 10.0.0.0/24 0.0.0.0/0
 Nothing | 10 remark 1.2.3.4 | remark 1.2.3.4 | description of 1.2.3.4
 Nothing | // 1.2.3.4 | /* 1.2.3.4 */ | -- 1.2.3.4 | REM 1.2.3.4 | access-list 10 remark 1.2.3.4
 Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash:net
