@@ -52,7 +52,10 @@ pub(super) fn ranges<'a>(
 /// Whether an address behind a dash is a mask, as in tables of routes.
 fn is_mask_of(last: Range, it: Range) -> bool {
     const MULTICAST: u32 = 224 << 24;
-    matches!((it, last), (Range::V4(it, _), Range::V4(last, _)) if last >> 24 == 255 && it < MULTICAST)
+    match (it, last) {
+        (Range::V4(it, _), Range::V4(last, _)) => last >> 24 == 255 && it < MULTICAST,
+        _ => false,
+    }
 }
 
 /// Whether a name, of parts as in `start-ip`, has one of these.
