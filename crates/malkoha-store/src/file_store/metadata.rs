@@ -1,6 +1,50 @@
-//! The metadata of a file.
+//! The description of a file in a store.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::manifest::{Content, Manifest};
+
+/// The kinds of files in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file with content.
+    File,
+    /// A directory. Its entries have names of their own.
+    Directory,
+    /// A symbolic link, and its target.
+    Link(Vec<u8>),
+}
+
+/// A file in a store; a directory or a link too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileInfo {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its kind.
+    pub kind: FileKind,
+    /// Its mode and time.
+    pub metadata: Metadata,
+    /// Its bytes; 0 unless it is a file.
+    pub bytes: u64,
+    /// Its chunks; a number.
+    pub chunks: u64,
+    /// The hash of all of it; empty unless it is a file.
+    pub digest: Vec<u8>,
+}
+
+impl FileInfo {
+    pub(super) fn new(name: &[u8], manifest: Manifest) -> Self {
+        let (kind, bytes, chunks, digest) = match manifest.content {
+            Content::File(found) => {
+                (FileKind::File, found.bytes, found.iter().count() as u64, found.whole)
+            }
+            Content::Directory => (FileKind::Directory, 0, 0, Vec::new()),
+            Content::Link(target) => (FileKind::Link(target), 0, 0, Vec::new()),
+        };
+        Self { name: name.to_vec(), kind, metadata: manifest.metadata, bytes, chunks, digest }
+    }
+}
 
 /// The mode and the time of a file. Owners are not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,26 +112,4 @@ fn time(seconds: i64, nanos: u32) -> Option<SystemTime> {
     let whole =
         if seconds < 0 { UNIX_EPOCH.checked_sub(whole)? } else { UNIX_EPOCH.checked_add(whole)? };
     if nanos < 1_000_000_000 { whole.checked_add(Duration::from_nanos(nanos.into())) } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn metadata_comes_back_and_other_bytes_are_refused() {
-        let second = Duration::from_secs(1);
-        let before = [0, 2, 6, 9].map(|thirds| UNIX_EPOCH - second * thirds / 6);
-        let after = [second / 3, 1_800_000_000 * second].map(|time| UNIX_EPOCH + time);
-        for modified in before.into_iter().chain(after).map(Some).chain([None]) {
-            let metadata = Metadata { mode: modified.map(|_| 0o4755), modified };
-            assert_eq!(Metadata::from_bytes(&metadata.to_bytes()), Some(metadata));
-        }
-        let bytes = Metadata { mode: Some(0), modified: Some(UNIX_EPOCH) }.to_bytes();
-        for at in [3, 7] {
-            let mut bytes = bytes;
-            bytes[at] = 0x7f;
-            assert_eq!(Metadata::from_bytes(&bytes), None);
-        }
-    }
 }

@@ -5,7 +5,6 @@
 
 mod chunking;
 mod digest;
-mod info;
 mod manifest;
 mod metadata;
 
@@ -19,9 +18,8 @@ pub use chunking::Chunking;
 use chunking::each_chunk;
 pub use digest::Digest;
 use digest::HASH;
-pub use info::{FileInfo, FileKind};
 use manifest::{Chunks, Content, Manifest};
-pub use metadata::Metadata;
+pub use metadata::{FileInfo, FileKind, Metadata};
 
 /// The result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 //! segment at a time, so no write waits for long. A snapshot shares the parts with the store until
 //! the store changes them. Taking one costs nothing, and the first change copies a shared part.
 
-mod candidates;
 mod checkpoint;
 mod renewal;
 mod widening;
 
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -17,7 +17,6 @@ use malkoha::{GrowableCuckooMap, Sole};
 
 use crate::error::{Error, Result};
 
-use candidates::Candidates;
 pub(crate) use checkpoint::{
     Checkpoint, FileEntry, NAME as CHECKPOINT, TEMPORARY, read, remove, size, write,
 };
@@ -54,6 +53,40 @@ pub(crate) struct Index {
 #[derive(Clone)]
 pub(crate) struct IndexSnapshot {
     parts: Box<[Part]>,
+}
+
+/// The locations that the index has for a hash: at least one.
+pub(crate) enum Candidates {
+    /// As usual.
+    One(u64),
+    /// Some are of other keys.
+    Several(Vec<u64>),
+}
+
+impl Candidates {
+    /// Those of a part, if it has any.
+    #[inline(always)]
+    fn of(part: &GrowableCuckooMap, hash: u64) -> Option<Self> {
+        match part.sole_candidate(hash) {
+            Sole::Absent => None,
+            Sole::Value(location) => Some(Self::One(location)),
+            Sole::Several => Some(Self::several(part, hash)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn several(part: &GrowableCuckooMap, hash: u64) -> Self {
+        Self::Several(part.get_hash(hash).collect())
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_slice(&self) -> &[u64] {
+        match self {
+            Self::One(location) => slice::from_ref(location),
+            Self::Several(locations) => locations,
+        }
+    }
 }
 
 /// The highest bits choose the part; the map of a part gets the others as its highest.

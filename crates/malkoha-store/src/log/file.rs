@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::checksum::checksum;
 use super::header::{FileHeader, HEADER_BYTES};
-use super::key::Key;
 use super::order::Order;
 use super::record::{HEAD, Head, Record, plain_value_bytes};
 use super::usage::Usage;
-use super::{MAX_NUMBER, UNIT, to_usize};
+use super::{Key, MAX_NUMBER, UNIT, to_usize};
 use crate::error::{Error, READ, Result};
 use crate::storage::{Readahead, Sequential, Storage, StorageFile, View, any_lost};
 

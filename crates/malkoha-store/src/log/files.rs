@@ -1,4 +1,4 @@
-//! From a location to its file.
+//! From a location to its file, and the lengths of files.
 //!
 //! Locations are numbers of 8-byte units in one row of *slots* of 8 MiB. A file takes as many slots
 //! as it needs. Slots of a removed file are used again, so that locations, and with them the index,
@@ -7,12 +7,22 @@
 use std::sync::Arc;
 
 use super::file::{LINES, LogFile};
-use super::{UNIT, to_usize};
+use super::{MAX_FILE_BYTES, MIN_FILE_BYTES, UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
 /// Slots for which there are locations: those of 8 TiB.
 const SLOTS: u64 = 1 << 20;
 pub(crate) const SLOT_BYTES: u64 = UNIT << SLOT_BITS;
+
+/// The size of the first file; later ones grow with the log.
+const FIRST_FILE: u64 = 1 << 20;
+/// The part of a small log that one file is. The room that is reserved for the last file and for
+/// the copy of one is then a small part of the log.
+const PART_OF_LOG: u64 = 32;
+/// The least part of the log that one file is, whatever size was requested. Each file takes a
+/// mapping, and Linux lets a process have 65,530 of them. With this part a store takes at most
+/// 31,000.
+const LEAST_PART_OF_LOG: u64 = 2048;
 
 /// The log files of a store at one time. A reader keeps those that it began with. So nobody waits
 /// for a reader, and no file disappears while it is read.
@@ -103,6 +113,36 @@ impl LogFiles {
             if slot.as_ref().is_some_and(|file| file.id() == id) {
                 *slot = None;
             }
+        }
+    }
+}
+
+/// The size of a new file after `log` bytes of log.
+pub(super) fn file_size(log: u64, asked: u64) -> u64 {
+    let most = longest_file(log, asked);
+    (log / PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES).clamp(FIRST_FILE.min(most), most)
+}
+
+/// The largest size of a file with more than one batch in a log of `log` bytes.
+pub(super) fn longest_file(log: u64, asked: u64) -> u64 {
+    let least = (log / LEAST_PART_OF_LOG).next_multiple_of(MIN_FILE_BYTES);
+    asked.max(least).min(MAX_FILE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With 4 KiB per file there would be 2^31 of them, and a store once failed at 65,530.
+    #[test]
+    fn the_longest_log_has_few_files() {
+        for asked in [MIN_FILE_BYTES, 1 << 20, 64 << 20, MAX_FILE_BYTES] {
+            let (mut log, mut files) = (0, 0);
+            while log < 8 << 40 {
+                log += file_size(log, asked);
+                files += 1;
+            }
+            assert!(files < 33_000, "{files} of {asked} bytes");
         }
     }
 }

@@ -119,31 +119,3 @@ impl FileHeader {
         crc32c::crc32c_append(crc32c::crc32c(&self.salt.to_le_bytes()), &self.id.to_le_bytes())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEADER: FileHeader =
-        FileHeader { id: 7, first_sequence: 99, seed: 5, salt: 11, durable_before: 3 };
-
-    #[test]
-    fn comes_back_and_no_flipped_bit_passes() {
-        assert_eq!(FileHeader::from_bytes("f", &HEADER.to_bytes()).unwrap(), HEADER);
-        for bit in 0..HEADER_BYTES * 8 {
-            let mut bytes = HEADER.to_bytes();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(FileHeader::from_bytes("f", &bytes).unwrap_err().is_damage(), "bit {bit}");
-        }
-    }
-
-    #[test]
-    fn another_version_is_refused_by_its_name() {
-        let mut bytes = HEADER.to_bytes();
-        bytes[8] = 2;
-        let sum = crc32c::crc32c(&bytes[..60]);
-        bytes[60..].copy_from_slice(&sum.to_le_bytes());
-        let error = FileHeader::from_bytes("f", &bytes).unwrap_err();
-        assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
-    }
-}

@@ -13,8 +13,6 @@ mod expiring;
 mod file;
 mod files;
 mod header;
-mod interrupted;
-mod key;
 mod order;
 mod pack;
 mod record;
@@ -24,16 +22,16 @@ mod rotation;
 mod run;
 mod run_file;
 mod scan;
-mod size;
 mod usage;
 mod writer;
+
+use malkoha::KeyHasher;
 
 pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
 pub(crate) use file::{LINES as RECORD_LINES, LogFile, file_name, parse_name};
 pub(crate) use files::LogFiles;
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
-pub(crate) use key::{Key, LIST_OF_TABLES};
 pub(crate) use pack::pack;
 pub(crate) use record::{Content, Kind, Parts, Record};
 pub(crate) use reserve::Reserve;
@@ -57,6 +55,9 @@ pub(crate) const MAX_FILE_BYTES: u64 = 1 << 33;
 /// follow those of a hostile file must not overflow.
 pub(crate) const MAX_NUMBER: u64 = 1 << 62;
 
+/// The number of the table that has the list of all tables.
+pub(crate) const LIST_OF_TABLES: u32 = u32::MAX;
+
 /// The name of damage in messages.
 pub(crate) const NO_RECORD: &str = "no record there matches its checksum";
 
@@ -64,4 +65,31 @@ pub(crate) const NO_RECORD: &str = "no record there matches its checksum";
 #[inline(always)]
 pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("lengths inside a mapping fit the address space")
+}
+
+/// A key, and the table that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key<'a> {
+    /// The number of the table: 0 has the keys of the store itself.
+    pub(crate) table: u32,
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> Key<'a> {
+    /// A key of the store itself.
+    pub(crate) const fn main(name: &'a [u8]) -> Self {
+        Self { table: 0, name }
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(self, hasher: &KeyHasher) -> u64 {
+        let hash = hasher.hash_bytes(self.name);
+        if self.table == 0 { hash } else { hash ^ salt(self.table, hasher) }
+    }
+}
+
+/// Separates the hashes of tables. It is rotated, so that no key cancels it by being equal to the
+/// number.
+fn salt(table: u32, hasher: &KeyHasher) -> u64 {
+    hasher.hash_bytes(&table.to_le_bytes()).rotate_left(32)
 }

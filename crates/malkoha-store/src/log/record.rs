@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::checksum::checksum;
-use super::key::{Key, LIST_OF_TABLES};
 use super::pack::unpack;
-use super::{MAX_KEY, MAX_VALUE, UNIT};
+use super::{Key, LIST_OF_TABLES, MAX_KEY, MAX_VALUE, UNIT};
 
 pub(crate) const HEAD: usize = 16;
 /// Bytes of an expiry or an origin.
@@ -388,20 +387,6 @@ mod tests {
                 (found, told) => prop_assert_eq!(found, told),
             }
             prop_assert!(read(&bytes, seed ^ 1).is_none());
-        }
-
-        #[test]
-        fn no_flipped_bit_passes(
-            key in proptest::collection::vec(any::<u8>(), 0..30),
-            value in proptest::collection::vec(any::<u8>(), 0..60),
-            bit: prop::sample::Index,
-        ) {
-            let content = Content::put(Key::main(&key), &value, None);
-            let placing = Placing { sequence: 3, more: false, unsynced: None, seed: 9 };
-            let mut bytes = written(&content, placing);
-            let bit = bit.index(bytes.len() * 8);
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            prop_assert!(read(&bytes, 9).is_none());
         }
     }
 

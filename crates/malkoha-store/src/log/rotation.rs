@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::file::{LogFile, file_name};
-use super::files::LogFiles;
+use super::files::{LogFiles, file_size, longest_file};
 use super::header::{FileHeader, HEADER_BYTES};
 use super::record::Content;
 use super::run_file::run_name;
-use super::size::{file_size, longest_file};
 use super::writer::{Copying, Writer};
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES};
 use crate::error::{Error, Result};

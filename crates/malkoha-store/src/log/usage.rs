@@ -1,13 +1,13 @@
-//! Counts of dead bytes and tombstones of a log file.
+//! Counts of dead bytes and tombstones of a log file, and what is known about its copy.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
 use super::expiring::Expiring;
 use super::file::LogFile;
 use super::header::HEADER_BYTES;
-use super::interrupted::Interrupted;
 
 /// Bytes of a file that are useless, or may become so.
 #[derive(Default)]
@@ -16,7 +16,18 @@ pub(super) struct Usage {
     tombstones: AtomicU64,
     /// Bytes of present records that end. Writers, and opening, take the lock.
     expiring: Mutex<Expiring>,
-    pub(super) interrupted: Interrupted,
+    /// Set once, when a store is opened, if the file's copy may have been interrupted.
+    interrupted: OnceLock<Box<Interrupted>>,
+}
+
+/// An interrupted copy. The index no longer has the old places of copied puts, but it knows no
+/// places of tombstones.
+struct Interrupted {
+    /// The sequence numbers that the tombstones in the copy had at first, in order. No two
+    /// tombstones share one.
+    origins: Arc<[u64]>,
+    /// The most bytes that the copy still needs. The number falls as records are deleted or end.
+    rest: u64,
 }
 
 impl LogFile {
@@ -98,6 +109,32 @@ impl LogFile {
 
     pub(crate) fn add_expiring(&self, more: &Expiring) {
         self.usage.expiring.lock().merge(more);
+    }
+
+    /// The sequence numbers that its copies of tombstones had at first, in order.
+    pub(crate) fn origins(&self) -> Arc<[u64]> {
+        // Other readers report damage.
+        let records = self.records(self.end()).flatten();
+        let mut origins: Vec<u64> = records.filter_map(|(record, ..)| record.origin()).collect();
+        origins.sort_unstable();
+        origins.into()
+    }
+
+    /// Notes the tombstones that a copy already has, and the most bytes that it still needs.
+    pub(crate) fn note_copy(&self, origins: &Arc<[u64]>, rest: u64) {
+        let noted = Interrupted { origins: Arc::clone(origins), rest };
+        let _ = self.usage.interrupted.set(Box::new(noted));
+    }
+
+    /// Whether a tombstone of this origin was copied before.
+    pub(crate) fn is_copied(&self, origin: u64) -> bool {
+        let noted = self.usage.interrupted.get();
+        noted.is_some_and(|noted| noted.origins.binary_search(&origin).is_ok())
+    }
+
+    /// The most bytes that a copy still needs, if that was noted.
+    pub(crate) fn rest(&self) -> Option<u64> {
+        self.usage.interrupted.get().map(|noted| noted.rest)
     }
 
     /// Another file has the same records.

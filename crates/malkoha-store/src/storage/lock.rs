@@ -11,10 +11,9 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::OFlags;
 
-use super::file::is_shared;
+use super::file::{is_shared, read_at, write_all_at};
 use super::held::{Held, Identity};
 use super::os::OsStorage;
-use super::positional::{read_at, write_all_at};
 use super::{LOCK, Storage};
 
 /// The right to write, until it is dropped.

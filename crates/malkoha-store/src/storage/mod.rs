@@ -8,9 +8,7 @@ mod lock;
 mod mapping;
 #[cfg(unix)]
 mod os;
-mod positional;
 mod readahead;
-mod reader;
 #[cfg(unix)]
 mod sigbus;
 mod view;
@@ -30,7 +28,7 @@ pub(crate) use mapping::any_lost;
 #[cfg(unix)]
 pub use os::OsStorage;
 pub(crate) use readahead::Readahead;
-pub(crate) use reader::Sequential;
+pub(crate) use view::Sequential;
 pub use view::View;
 #[cfg(windows)]
 pub use windows::{Lock, OsStorage};

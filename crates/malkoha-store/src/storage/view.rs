@@ -1,10 +1,14 @@
 //! The bytes of a file, for reading: mapped, or read by system calls.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::mapping::Mapping;
-use super::reader::{Reader, Sequential};
+use super::file::read_at;
+use super::mapping::{Mapping, note_lost};
 use crate::log::to_usize;
 
 /// The bytes of a file, as many as it had when it was opened.
@@ -84,5 +88,105 @@ impl View {
         if let Self::Mapped(mapping) = self {
             mapping.prefetch(offset, lines);
         }
+    }
+}
+
+/// The bytes of a file that is read by system calls, where mapping it is impossible or harmful. On
+/// Windows a mapped file cannot be removed, and a page that cannot be read ends the process. Keeps
+/// the file open.
+#[derive(Clone)]
+pub struct Reader(Arc<Shared>);
+
+struct Shared {
+    file: Arc<File>,
+    bytes: u64,
+    lost: AtomicBool,
+}
+
+impl Reader {
+    /// Of a file as long as it is now.
+    pub(super) fn new(file: Arc<File>) -> io::Result<Self> {
+        let bytes = file.metadata()?.len();
+        Ok(Self(Arc::new(Shared { file, bytes, lost: AtomicBool::new(false) })))
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.0.bytes
+    }
+
+    /// Whether a read has failed.
+    pub(super) fn is_lost(&self) -> bool {
+        self.0.lost.load(Ordering::Acquire)
+    }
+
+    /// `len` bytes at `offset`, or `None` if the file ends before them: zeros if they cannot be
+    /// read.
+    pub(super) fn get(&self, offset: u64, len: usize) -> Option<Vec<u8>> {
+        // Checked before memory is allocated for them.
+        if offset.checked_add(len as u64)? > self.0.bytes {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        self.read_some(offset, len, &mut bytes);
+        if bytes.len() < len {
+            bytes = vec![0; len];
+            self.0.lost.store(true, Ordering::Release);
+            note_lost();
+        }
+        Some(bytes)
+    }
+
+    /// Replaces the content of `bytes` by at most `len` bytes at an offset, as far as they can be
+    /// read.
+    fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
+        let left = usize::try_from(self.0.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+        bytes.resize(len.min(left), 0);
+        let mut done = 0;
+        while done < bytes.len() {
+            match read_at(&self.0.file, &mut bytes[done..], offset + done as u64) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => break,
+                Ok(count) => done += count,
+            }
+        }
+        bytes.truncate(done);
+    }
+}
+
+/// Bytes of a file that [`Sequential`] reads together.
+const PIECE: usize = 1 << 20;
+
+/// A file that is accessed in order, a little at a time. Reads a MiB at a time.
+///
+/// Concurrent writes may not appear. A caller that misses something reads the file itself.
+pub(crate) struct Sequential<'a> {
+    reader: &'a Reader,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Sequential<'a> {
+    pub(super) fn new(reader: &'a Reader) -> Self {
+        Self { reader, start: 0, bytes: Vec::new() }
+    }
+
+    /// `len` bytes at `offset`, or `None` if the file ends before them.
+    pub(crate) fn get(&mut self, offset: u64, len: usize) -> Option<Cow<'a, [u8]>> {
+        let piece = self.piece(offset, len).map(<[u8]>::to_vec);
+        // If they are longer than a piece, or a part of the piece cannot be read.
+        piece.or_else(|| self.reader.get(offset, len)).map(Cow::Owned)
+    }
+
+    fn piece(&mut self, offset: u64, len: usize) -> Option<&[u8]> {
+        let has = |start: u64, bytes: &[u8]| {
+            let begin = usize::try_from(offset.checked_sub(start)?).ok()?;
+            let end = begin.checked_add(len)?;
+            (end <= bytes.len()).then_some(begin..end)
+        };
+        if has(self.start, &self.bytes).is_none() && len <= PIECE {
+            self.start = offset;
+            self.reader.read_some(offset, PIECE, &mut self.bytes);
+        }
+        has(self.start, &self.bytes).map(|range| &self.bytes[range])
     }
 }

@@ -2,21 +2,27 @@
 //! writes.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::ahead::{self, Ahead};
 use super::compaction::Pace;
 use super::{Inner, Store};
 use crate::error::{Error, Result};
+use crate::log::LogFile;
 use crate::options::Durability;
 
 /// How often a thread looks for something to compact.
 const MAINTENANCE: Duration = Duration::from_millis(500);
+/// Memory is prepared this much at a time: the system provides a huge page at a time. Requesting
+/// more at once would keep the process from mapping anything else for longer.
+const STRETCH: u64 = 2 << 20;
+/// A file that is shorter needs no memory prepared.
+const SHORT: u64 = 64 << 10;
 
 /// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
@@ -61,7 +67,7 @@ impl Background {
         }
         if inner.options.durability != Durability::Always {
             let requests = inner.ahead.begin();
-            background.run("malkoha-ahead", move || ahead::prepare(requests))?;
+            background.run("malkoha-ahead", move || prepare(requests))?;
         }
         let signal = Arc::clone(&inner.upkeep);
         background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
@@ -121,6 +127,53 @@ impl Drop for Background {
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do.
             let _ = thread.join();
+        }
+    }
+}
+
+/// A file, which may be gone by then, and the stretch up to which it needs memory.
+type Request = (Weak<LogFile>, u64);
+
+/// Prepares memory for the log's end before a write needs it. The first write into the next two
+/// MiB of a mapped file waits until the system has found and cleared memory for them. A thread of
+/// the store triggers this while other records are written.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The number of the file and the stretch of the last request.
+    last: AtomicU64,
+    requests: Mutex<Option<Sender<Request>>>,
+}
+
+impl Ahead {
+    /// The requests from now on, until [`end`](Self::end).
+    fn begin(&self) -> Receiver<Request> {
+        let (sender, receiver) = channel();
+        *self.requests.lock() = Some(sender);
+        receiver
+    }
+
+    fn end(&self) {
+        *self.requests.lock() = None;
+    }
+
+    /// Requests the stretch that contains the end of a file, and the next one, if the end has
+    /// reached a new one.
+    pub(super) fn ask(&self, file: &Arc<LogFile>) {
+        let reached = (file.end() + STRETCH - SHORT) / STRETCH;
+        let last = file.id() << 24 | reached;
+        if reached > 0 && self.last.swap(last, Ordering::Relaxed) != last {
+            let requests = self.requests.lock();
+            // Without a thread nothing is prepared.
+            let _ = requests.as_ref().map(|it| it.send((Arc::downgrade(file), reached + 1)));
+        }
+    }
+}
+
+/// Prepares memory until the requests end.
+fn prepare(requests: Receiver<Request>) {
+    for (file, until) in requests {
+        if let Some(file) = file.upgrade() {
+            (until - 2..until).for_each(|it| file.prepare(it * STRETCH..(it + 1) * STRETCH));
         }
     }
 }

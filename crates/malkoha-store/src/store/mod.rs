@@ -1,13 +1,11 @@
 //! The store, and the state that its operations share. Each family of operations has a file of its
 //! own.
 
-mod ahead;
 mod background;
 pub(crate) mod backup;
 mod batch;
 mod compaction;
 mod entries;
-mod lost_key;
 mod many;
 mod merge;
 mod metrics;
@@ -43,11 +41,9 @@ use crate::options::Options;
 use crate::recovery::{Recovered, Recovery};
 use crate::storage::{Lock, Readahead, Storage};
 
-use ahead::Ahead;
-use background::{Background, Signal};
+use background::{Ahead, Background, Signal};
 pub use batch::Batch;
 pub use entries::Entries;
-pub use lost_key::LostKey;
 use metrics::Counters;
 pub use metrics::{Metrics, Stats};
 pub use repair::Repair;
@@ -57,7 +53,7 @@ pub use table::{Table, TableSnapshot};
 use tables::Tables;
 use throttle::Throttle;
 use uncommitted::{Quiet, Uncommitted};
-pub use verify::Verification;
+pub use verify::{LostKey, Verification};
 
 /// An open store. It can be shared among threads: all operations take `&self`.
 ///

@@ -33,7 +33,7 @@ impl Store {
     /// value, which then sees zeros. Its result is dropped.
     #[inline]
     pub fn get_with<T>(&self, key: &[u8], with: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        self.main().get_with(key, with)
+        self.inner.find(Key::main(key), true, with)
     }
 
     /// Whether a key has a value.
@@ -42,7 +42,7 @@ impl Store {
     ///
     /// If the record is damaged.
     pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        self.main().contains(key)
+        Ok(self.inner.find(Key::main(key), false, |_| ())?.is_some())
     }
 
     /// The number of keys that have a value, in all tables together. Keys whose time is over count

@@ -124,29 +124,3 @@ impl Store {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Options;
-
-    /// Several times as many as are found at once, in one file and in several.
-    #[test]
-    fn all_keys_of_a_large_table_are_deleted() {
-        for file_bytes in [64 << 20, 1 << 20] {
-            let directory = tempfile::tempdir().unwrap();
-            let options = Options::new().background(false).file_bytes(file_bytes);
-            let store = Store::open(directory.path(), &options).unwrap();
-            let birds = store.table("birds").unwrap();
-            let key = |n: usize| [&n.to_le_bytes()[..], &[7; 60_000]].concat();
-            for n in 0..3 * TOGETHER / 60_000 {
-                birds.put(&key(n), b"").unwrap();
-                store.put(&n.to_le_bytes(), b"stays").unwrap();
-            }
-            let kept = store.len() / 2;
-            assert!(store.remove_table("birds").unwrap());
-            assert_eq!((store.main_len(), store.snapshot().main_len()), (Some(kept), Some(kept)));
-            assert!(!store.inner.tables.load().has_removed());
-        }
-    }
-}

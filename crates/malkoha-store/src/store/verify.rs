@@ -1,9 +1,14 @@
-//! Compares all records with their checksums.
+//! Compares all records with their checksums, and finds the keys of those that are lost.
 
-use super::{LostKey, Store};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::tables::Tables;
+use super::{Inner, Snapshot, Store};
 use crate::error::{Error, Result};
 use crate::index;
-use crate::log::Kind;
+use crate::locate::{Located, locate};
+use crate::log::{Key, Kind, LogFile};
 
 /// The result of a verification.
 #[derive(Debug, Default)]
@@ -61,5 +66,66 @@ impl Store {
             other => drop(other?),
         }
         Ok(found)
+    }
+}
+
+/// A key that was written where something is damaged now, and not later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostKey {
+    /// The name of its table. `None` for a key of the store itself, and where the list of tables is
+    /// lost.
+    pub table: Option<String>,
+    /// The number of its table; 0 for the store itself.
+    pub table_number: u32,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
+impl LostKey {
+    /// `None` for a key of a removed table, or of no table at all.
+    fn new(tables: &Tables, number: u32, key: Vec<u8>) -> Option<Self> {
+        let table = match tables.name(number) {
+            None if number == 0 || tables.may_lack(number) => None,
+            name => Some(name?.to_owned()),
+        };
+        Some(Self { table, table_number: number, key })
+    }
+}
+
+impl Inner {
+    /// The key of a damaged record, if it can be read, and if it is the present one.
+    fn lost_in(&self, snapshot: &Snapshot, file: &LogFile, offset: u64) -> Option<LostKey> {
+        // The index has fingerprints and places. Both do not match by chance.
+        let location = file.location(offset);
+        let is_present = |&(table, ref name): &(u32, Vec<u8>)| {
+            snapshot.is_present(Key { table, name }, location)
+        };
+        let (table, name) = file.key_of_damaged(offset).filter(is_present)?;
+        LostKey::new(&self.tables.load(), table, name)
+    }
+
+    /// The keys of records that a repair skips, as far as they can be read, without those that were
+    /// put again later.
+    pub(super) fn lost_to_repair(&self, skipped: &[Error]) -> Vec<LostKey> {
+        let (tables, files) = (self.tables.load(), self.files.load_full());
+        let (mut lost, mut seen) = (Vec::new(), HashSet::new());
+        for error in skipped {
+            let Error::Damaged { file, offset, .. } = error else { continue };
+            let is_it = |it: &&Arc<LogFile>| it.name() == *file;
+            let Some(file) = files.all().iter().find(is_it) else { continue };
+            let Some((table, name)) = file.key_of_damaged(*offset) else { continue };
+            let key = Key { table, name: &name };
+            // If this cannot be read either, the repair itself reports it.
+            let found =
+                locate(&self.index, &files, key.hash(&self.hasher), key).unwrap_or_default();
+            let is_later = |it: &Located<'_>| {
+                (it.file.id(), it.file.offset(it.location)) > (file.id(), *offset)
+            };
+            if !found.as_ref().is_some_and(is_later) && seen.insert((table, name.clone())) {
+                lost.extend(LostKey::new(&tables, table, name));
+            }
+        }
+        lost
     }
 }

@@ -29,7 +29,9 @@ fn files_directories_and_links_are_kept() {
     let metadata =
         Metadata { mode: Some(0o4755), modified: Some(UNIX_EPOCH - Duration::new(86_400, 1)) };
     import(file_store, "d/file", metadata);
-    file_store.import_directory("d", metadata).unwrap();
+    let whole_seconds =
+        Metadata { mode: None, modified: Some(UNIX_EPOCH - Duration::from_secs(2)) };
+    file_store.import_directory("d", whole_seconds).unwrap();
     file_store.import_link(b"\xff", b"../\xfe").unwrap();
     let files = file_store.files().unwrap();
     let names: Vec<_> = files.iter().map(|file| &*file.name).collect();
@@ -37,7 +39,7 @@ fn files_directories_and_links_are_kept() {
     assert_eq!(files[0].kind, FileKind::Directory);
     assert_eq!((&files[1].kind, files[1].bytes, files[1].chunks), (&FileKind::File, 3000, 3));
     assert_eq!(files[2].kind, FileKind::Link(b"../\xfe".to_vec()));
-    assert_eq!((files[0].metadata, files[1].metadata), (metadata, metadata));
+    assert_eq!((files[0].metadata, files[1].metadata), (whole_seconds, metadata));
     assert_eq!(file_store.info("d/file").unwrap().as_ref(), Some(&files[1]));
     assert_eq!(file_store.info("d/").unwrap(), None);
     let error = file_store.export("d", Vec::new()).unwrap_err();
@@ -73,6 +75,13 @@ fn records_of_other_versions_are_refused() {
     for length in [6, 8, HEAD, HEAD + 8, record.len() - 1] {
         store.put(b"ffile", &record[..length]).unwrap();
         assert!(matches!(file_store.collect(), Err(Error::Broken { .. })), "{length}");
+    }
+    // No such mode, and no such nanoseconds.
+    for at in [11, 15] {
+        let mut changed = record.clone();
+        changed[at] = 0x7f;
+        store.put(b"ffile", &changed).unwrap();
+        assert!(matches!(file_store.collect(), Err(Error::Broken { .. })), "{at}");
     }
     store.put(b"ffile", &record).unwrap();
     assert_eq!(exported(file_store, "file"), CONTENT);

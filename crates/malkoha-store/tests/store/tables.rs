@@ -155,6 +155,24 @@ fn a_removed_table_is_gone_and_others_stay() {
     assert!(store.verify().unwrap().damage.is_empty());
 }
 
+/// Several times as many keys as are found at once, which are of 8 MiB, in one file and in several.
+#[test]
+fn all_keys_of_a_large_table_are_deleted() {
+    for file_bytes in [64 << 20, 1 << 20] {
+        let dir = Dir::new();
+        let store = Store::open(dir.path(), &options().file_bytes(file_bytes)).unwrap();
+        let birds = store.table("birds").unwrap();
+        let key = |n: usize| [&n.to_le_bytes()[..], &[7; 60_000]].concat();
+        for n in 0..(24 << 20) / 60_000 {
+            birds.put(&key(n), b"").unwrap();
+            store.put(&n.to_le_bytes(), b"stays").unwrap();
+        }
+        let kept = store.len() / 2;
+        assert!(store.remove_table("birds").unwrap());
+        assert_eq!((store.main_len(), store.snapshot().main_len()), (Some(kept), Some(kept)));
+    }
+}
+
 /// A crash anywhere in a removal leaves the whole table, or nothing visible.
 #[test]
 fn a_removal_that_a_crash_ended_is_made_up_for() {

@@ -14,7 +14,6 @@
 //! before its own: such a file may still have the key. The tombstone keeps its age, so that it
 //! disappears eventually.
 
-mod decide;
 mod full_device;
 mod remove;
 mod run;

@@ -1,17 +1,18 @@
-//! Copies the live records of files.
+//! Copies the live records of files: decides about each record, and writes it again if it is
+//! needed.
 
 use std::mem;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::decide::Decision;
 use crate::error::{Error, Result};
-use crate::locate::Located;
+use crate::locate::{Located, locate};
 use crate::log::{
-    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Scan, Step, Writer,
+    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Record, Scan, Step, Writer,
 };
 use crate::recovery::OnDamage;
+use crate::store::read::is_alive;
 use crate::store::{Inner, Maintained};
 
 /// Bytes that are copied while writers wait.
@@ -30,6 +31,19 @@ pub(in crate::store) struct Pace<'a> {
 impl Pace<'static> {
     /// As fast as possible, to the end.
     pub(in crate::store) const FULL: Self = Self { rate: None, stop: &|| false };
+}
+
+/// The decision about a record.
+enum Decision {
+    /// It is replaced, or hides nothing.
+    Drop,
+    /// It has ended, and hides nothing: its key leaves the index.
+    DropKey,
+    /// It is copied.
+    Keep,
+    /// A tombstone of this origin replaces it, for the older records, unless the key has a younger
+    /// record.
+    Tombstone(u64),
 }
 
 impl Inner {
@@ -202,5 +216,49 @@ impl Inner {
                 Ok(())
             }
         }
+    }
+
+    /// Decides about a record, if the oldest other file begins with the sequence number `oldest`.
+    fn decide(
+        &self,
+        record: &Record<'_>,
+        hash: u64,
+        location: u64,
+        sequence: u64,
+        oldest: Option<u64>,
+    ) -> Decision {
+        let origin = record.origin().unwrap_or(sequence);
+        let older_exists = oldest.is_some_and(|first| first < origin);
+        match record.head.kind {
+            Kind::Put if !self.index.has(hash, location) => Decision::Drop,
+            Kind::Put if is_alive(record) => Decision::Keep,
+            // An older record of the key must not reappear.
+            Kind::Put | Kind::Delete if older_exists => Decision::Tombstone(origin),
+            Kind::Put => Decision::DropKey,
+            Kind::Delete | Kind::Seal | Kind::Mark => Decision::Drop,
+        }
+    }
+
+    /// Whether a key has a younger record than its tombstones, which hides the older ones as well.
+    fn lives(&self, hash: u64, key: Key<'_>) -> Result<bool> {
+        Ok(locate(&self.index, &self.files.load(), hash, key)?.is_some())
+    }
+
+    /// The most bytes that rewriting a file still takes if its copy already has tombstones of these
+    /// origins.
+    pub(super) fn rest_of_copy(&self, file: &LogFile, origins: &[u64]) -> u64 {
+        let (oldest, mut rest) = (self.oldest_other(file, &[]), 0);
+        // Rewriting the file reports damage.
+        for (record, offset, sequence) in file.records(file.end()).flatten() {
+            let (hash, location) = (record.key().hash(&self.hasher), file.location(offset));
+            rest += match self.decide(&record, hash, location, sequence, oldest) {
+                Decision::Keep => record.bytes(),
+                Decision::Tombstone(origin) if origins.binary_search(&origin).is_err() => {
+                    Content::delete(record.key(), Some(origin)).shape().bytes()
+                }
+                Decision::Tombstone(_) | Decision::DropKey | Decision::Drop => 0,
+            };
+        }
+        rest
     }
 }
