@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::iter::successors;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -20,7 +21,7 @@ pub(super) const COPY: &str = ".new";
 /// Room for the seal, which every file must have.
 pub(super) const SEAL_ROOM: u64 = HEAD as u64;
 /// File lengths are rounded to this.
-pub(super) const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 /// Records from this size on are worth some system calls.
 const LONG: u64 = 16 * PAGE;
 /// Cache lines of a record that are prefetched: those of about a hundred bytes.
@@ -123,9 +124,17 @@ impl LogFile {
 
     /// The number of bytes at an offset or behind it that may not be zero.
     pub(crate) fn written_bytes(&self, from: u64) -> u64 {
-        let next = |after: &Range<u64>| self.written(after.end);
-        let ranges = std::iter::successors(self.written(from), next);
-        ranges.map(|range| range.end - range.start).sum()
+        self.all_written(from).map(|range| range.end - range.start).sum()
+    }
+
+    /// Parts of pages at an offset or behind it that are not zero: behind the end, a crash left
+    /// them.
+    pub(crate) fn leftovers(&self, from: u64) -> impl Iterator<Item = Range<u64>> {
+        self.all_written(from).flat_map(|written| self.view.nonzero(written))
+    }
+
+    fn all_written(&self, from: u64) -> impl Iterator<Item = Range<u64>> {
+        successors(self.written(from), |before| self.written(before.end))
     }
 
     pub(crate) fn name(&self) -> String {

@@ -29,7 +29,7 @@ use malkoha::KeyHasher;
 
 pub(crate) use commit::Commit;
 pub(crate) use expiring::Expiring;
-pub(crate) use file::{LINES as RECORD_LINES, LogFile, file_name, parse_name};
+pub(crate) use file::{LINES as RECORD_LINES, LogFile, PAGE, file_name, parse_name};
 pub(crate) use files::LogFiles;
 pub(crate) use header::{FileHeader, HEADER_BYTES, random_seed};
 pub(crate) use pack::pack;

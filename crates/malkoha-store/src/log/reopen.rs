@@ -96,7 +96,7 @@ impl LogFile {
 
     /// Zeroes the bytes behind the end.
     fn clear(&self, file: &dyn StorageFile) -> Result<()> {
-        let leftovers = self.leftovers(self.end());
+        let leftovers: Vec<_> = self.leftovers(self.end()).collect();
         for bytes in &leftovers {
             let zeros = vec![0; to_usize(bytes.end - bytes.start)];
             file.write_at(bytes.start, &zeros).map_err(Error::io("write", self.name()))?;
@@ -124,25 +124,5 @@ impl LogFile {
             let _ = storage.remove(&copy);
         })?;
         Ok(file)
-    }
-
-    /// Parts of pages that are not zero, from an offset on: behind the end, a crash left them.
-    pub(crate) fn leftovers(&self, from: u64) -> Vec<Range<u64>> {
-        let (mut at, mut found, mut sequential) = (from, Vec::new(), self.sequential());
-        while let Some(written) = self.written(at) {
-            at = written.start;
-            while at < written.end {
-                let next = (at + 1).next_multiple_of(PAGE).min(written.end);
-                let bytes = match &mut sequential {
-                    Some(bytes) => bytes.get(at, to_usize(next - at)),
-                    None => self.view.get(at, to_usize(next - at)),
-                };
-                if bytes.unwrap_or_default().iter().any(|&byte| byte != 0) {
-                    found.push(at..next);
-                }
-                at = next;
-            }
-        }
-        found
     }
 }

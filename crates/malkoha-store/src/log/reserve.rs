@@ -137,7 +137,7 @@ fn is_blank(file: &dyn StorageFile) -> io::Result<bool> {
     let (view, mut at) = (file.view()?, 0);
     while let Some(written) = file.written(at)? {
         at = written.end;
-        if !view.is_zero(written) {
+        if view.nonzero(written).next().is_some() {
             return Ok(false);
         }
     }

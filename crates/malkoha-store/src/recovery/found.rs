@@ -37,7 +37,7 @@ pub struct Cut {
 impl Cut {
     /// The bytes of a file from an offset on, unless all are zero.
     pub(super) fn from(file: &LogFile, offset: u64) -> Option<Self> {
-        let last = file.leftovers(offset).pop()?;
+        let last = file.leftovers(offset).last()?;
         Some(Self { file: file.name(), offset, bytes: last.end - offset })
     }
 }

@@ -33,7 +33,6 @@ pub(crate) struct Recovered {
     pub(crate) next_id: u64,
     pub(crate) sequence: u64,
     pub(crate) seed: u64,
-    pub(crate) skipped: Vec<Error>,
     /// Unused files: left by a compaction, or behind the end of the log.
     pub(crate) useless: Vec<String>,
     /// Numbers of the log files for which there is a file of sorted records.
@@ -41,6 +40,24 @@ pub(crate) struct Recovered {
     /// Whether the checkpoint is complete.
     pub(crate) checkpointed: bool,
     pub(crate) recovery: Recovery,
+}
+
+impl Recovered {
+    /// A store that has no files yet.
+    pub(crate) fn new(index: Index, seed: u64) -> Self {
+        Self {
+            index,
+            files: LogFiles::default(),
+            tail: None,
+            next_id: 1,
+            sequence: 1,
+            seed,
+            useless: Vec::new(),
+            sorted: Vec::new(),
+            checkpointed: false,
+            recovery: Recovery::default(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +77,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
     let repairing = on_damage == OnDamage::Skip;
-    let (checkpoint, checkpoint_damage) = match index::read(storage) {
+    let (checkpoint, damage) = match index::read(storage) {
         Ok(found) => (found, None),
         Err(error) if error.is_damage() => (None, Some(error)),
         // Opening for writing could never replace it.
@@ -76,7 +93,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     if ids.is_empty() && checkpoint.is_none() {
         // A repair does not use the checkpoint, but its existence shows that there is a store.
         if !repairing || !names.iter().any(|name| name == index::CHECKPOINT) {
-            return checkpoint_damage.map_or(Ok(None), Err);
+            return damage.map_or(Ok(None), Err);
         }
         if !known.as_ref().is_some_and(|known| known.files.is_empty()) {
             let file = index::CHECKPOINT.to_owned();
@@ -85,69 +102,56 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         }
     }
     let unfinished = |name: &&String| **name == index::TEMPORARY || LogFile::is_copy(name);
-    let useless = names.iter().filter(unfinished).cloned().collect();
     let (checkpoint, index) = match checkpoint {
         Some((checkpoint, index)) => (Some(checkpoint), index),
         None => (None, Index::new()?),
     };
-    let seed = checkpoint.as_ref().or(known.as_ref()).map(|checkpoint| checkpoint.seed);
     let mut opening = Opening {
         storage,
         on_damage,
-        seed,
-        files: LogFiles::default(),
-        sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
-        skipped,
-        useless,
-        cut_files: Vec::new(),
+        seed: checkpoint.as_ref().or(known.as_ref()).map(|checkpoint| checkpoint.seed),
+        found: Recovered {
+            sequence: checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
+            useless: names.iter().filter(unfinished).cloned().collect(),
+            sorted: names.iter().filter_map(|name| parse_run_name(name)).collect(),
+            recovery: Recovery { checkpoint: damage, skipped, ..Recovery::default() },
+            ..Recovered::new(index, 0)
+        },
         known: known.map(|known| known.files).unwrap_or_default(),
         reserved: None,
         replayed: false,
     };
     if repairing {
-        opening.seed = seed.or_else(|| opening.any_seed(&ids));
+        opening.seed = opening.seed.or_else(|| opening.any_seed(&ids));
     }
     let start = match &checkpoint {
         Some(checkpoint) => opening.known_files(checkpoint, &ids)?,
         None => Start { from_id: 0, resumed: None },
     };
-    let tail = opening.replay_all(&index, &ids, start)?;
+    let tail = opening.replay_all(&ids, start)?;
     if repairing {
         opening.keep_useless()?;
     }
-    let Opening { files, sequence, seed, skipped, useless, reserved, replayed, .. } = opening;
-    let mut cut_files = opening.cut_files;
-    let checkpointed = checkpoint.is_some() && !replayed && useless.is_empty();
-    let cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
+    let Opening { mut found, seed, reserved, replayed, .. } = opening;
+    found.checkpointed = checkpoint.is_some() && !replayed && found.useless.is_empty();
+    found.recovery.cut = tail.as_deref().and_then(|tail| Cut::from(tail, tail.end()));
     // They were abandoned, the last one first.
-    cut_files.reverse();
-    let recovery =
-        Recovery { checkpoint: checkpoint_damage, cut, cut_files, ..Recovery::default() };
+    found.recovery.cut_files.reverse();
+    found.tail = tail;
     // If much was overwritten or deleted, too much room was made.
-    if reserved.is_some_and(|keys| index.len() < keys - keys / 8) {
-        side_by_side(PARTS, threads_for(index.len()), |number| {
-            index.part_mut(number).shrink();
+    let keys = found.index.len();
+    if reserved.is_some_and(|reserved| keys < reserved - reserved / 8) {
+        side_by_side(PARTS, threads_for(keys), |number| {
+            found.index.part_mut(number).shrink();
             Ok(())
         })?;
     }
     // Numbers of unused files are used again, so that a gap always means a compaction.
-    let is_kept = |id: &&u64| !useless.contains(&file_name(**id));
+    let is_kept = |id: &&u64| !found.useless.contains(&file_name(**id));
     let next_id = ids.iter().rev().find(is_kept).map_or(1, |id| id + 1);
-    let next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
-    let seed = seed.unwrap_or_else(random_seed);
-    Ok(Some(Recovered {
-        index,
-        files,
-        tail,
-        next_id,
-        sequence,
-        seed,
-        skipped,
-        useless,
-        sorted: names.iter().filter_map(|name| parse_run_name(name)).collect(),
-        checkpointed,
-        recovery,
-    }))
+    found.next_id = next_id.max(checkpoint.map_or(1, |checkpoint| checkpoint.next_id));
+    found.seed = seed.unwrap_or_else(random_seed);
+    Ok(Some(found))
 }
 
 struct Start {
@@ -160,13 +164,9 @@ struct Start {
 struct Opening<'a> {
     storage: &'a dyn Storage,
     on_damage: OnDamage,
+    /// `None` until a checkpoint or a header of a file has it.
     seed: Option<u64>,
-    files: LogFiles,
-    sequence: u64,
-    skipped: Vec<Error>,
-    useless: Vec<String>,
-    /// Those of them that lie behind the end of the log and are not blank.
-    cut_files: Vec<Cut>,
+    found: Recovered,
     /// For a repair: the files of the checkpoint.
     known: Vec<FileEntry>,
     /// The keys that the index got room for.
@@ -184,12 +184,12 @@ impl Opening<'_> {
             if Some(entry) != checkpoint.files.last() {
                 file.close();
             }
-            self.files.insert(Arc::new(file));
+            self.found.files.insert(Arc::new(file));
         }
         let known = |id: &u64| checkpoint.files.iter().any(|file| file.id == *id);
         let leftover = ids.iter().filter(|&id| *id < checkpoint.next_id && !known(id));
-        self.useless.extend(leftover.map(|&id| file_name(id)));
-        let resumed = self.files.all().last().filter(|_| checkpoint.open_tail).cloned();
+        self.found.useless.extend(leftover.map(|&id| file_name(id)));
+        let resumed = self.found.files.all().last().filter(|_| checkpoint.open_tail).cloned();
         Ok(Start { from_id: checkpoint.next_id, resumed })
     }
 
@@ -209,7 +209,7 @@ impl Opening<'_> {
         if entry.end < HEADER_BYTES as u64 || !entry.end.is_multiple_of(UNIT) {
             return Err(file.damaged(entry.end, "the checkpoint has an end where no record ends"));
         }
-        if !self.files.is_free(entry.base, file.length()) {
+        if !self.found.files.is_free(entry.base, file.length()) {
             return Err(file.damaged(0, "the checkpoint has another file in its place"));
         }
         file.base = entry.base;
@@ -223,12 +223,7 @@ impl Opening<'_> {
 
     /// Replays the log behind the checkpoint. Returns the file in which it ends, unless that is
     /// full.
-    fn replay_all(
-        &mut self,
-        index: &Index,
-        ids: &[u64],
-        start: Start,
-    ) -> Result<Option<Arc<LogFile>>> {
+    fn replay_all(&mut self, ids: &[u64], start: Start) -> Result<Option<Arc<LogFile>>> {
         let new = &ids[ids.partition_point(|&id| id < start.from_id)..];
         // Compaction removes a file only after it has written a checkpoint without it.
         let missing = (start.from_id..).zip(new).find(|&(id, &found)| id != found);
@@ -237,11 +232,11 @@ impl Opening<'_> {
             self.damage(Error::Damaged { file, offset: 0, what })?;
         }
         if let Some(file) = start.resumed {
-            let read = self.read(&file, file.end(), self.sequence, new)?;
+            let read = self.read(&file, file.end(), self.found.sequence, new)?;
             self.replayed |= read.end > file.end();
             let mut taken = Vec::new();
-            let ended = self.take(index, &mut taken, &file, read, new)?;
-            self.apply(index, &mut taken, 0)?;
+            let ended = self.take(&mut taken, &file, read, new)?;
+            self.apply(&mut taken, 0)?;
             if ended == Ended::Log {
                 return Ok(Some(file));
             }
@@ -262,17 +257,17 @@ impl Opening<'_> {
             let mut taken = Vec::new();
             for (i, opened) in opened.into_iter().enumerate() {
                 let opened = opened.into_inner().expect("all were read");
-                match self.take_unknown(index, &mut taken, ids[i], opened, later(i))? {
+                match self.take_unknown(&mut taken, ids[i], opened, later(i))? {
                     Continue(()) => {}
                     Break(tail) => {
-                        self.apply(index, &mut taken, 0)?;
+                        self.apply(&mut taken, 0)?;
                         return Ok(tail);
                     }
                 }
             }
             let read: u64 = taken.iter().map(|(file, _)| file.end()).sum();
             unread = unread.saturating_sub(read);
-            self.apply(index, &mut taken, unread)?;
+            self.apply(&mut taken, unread)?;
         }
         Ok(None)
     }
@@ -280,7 +275,7 @@ impl Opening<'_> {
     /// Counts files that a repair would remove as damage, unless they are all zeros. They then get
     /// other names.
     fn keep_useless(&mut self) -> Result<()> {
-        for name in mem::take(&mut self.useless) {
+        for name in mem::take(&mut self.found.useless) {
             let written = match parse_name(&name).map(|id| self.open(id)) {
                 None | Some(Ok(Opened::Unwritten)) => false,
                 Some(Err(error)) if !error.is_unreadable() => return Err(error),
@@ -288,9 +283,9 @@ impl Opening<'_> {
             };
             if written {
                 let what = "it lies behind the end of the log";
-                self.skipped.push(Error::Damaged { file: name, offset: 0, what });
+                self.found.recovery.skipped.push(Error::Damaged { file: name, offset: 0, what });
             } else {
-                self.useless.push(name);
+                self.found.useless.push(name);
             }
         }
         Ok(())
@@ -301,14 +296,13 @@ impl Opening<'_> {
         if self.on_damage == OnDamage::Refuse {
             return Err(error);
         }
-        self.skipped.push(error);
+        self.found.recovery.skipped.push(error);
         Ok(())
     }
 
     /// Processes the rest of a file after its first stretch, and sets its end.
     fn take(
         &mut self,
-        index: &Index,
         taken: &mut Vec<(Arc<LogFile>, Changes)>,
         file: &Arc<LogFile>,
         mut read: Read,
@@ -323,12 +317,12 @@ impl Opening<'_> {
             file.add_tombstones(read.changes.tombstones);
             file.add_dead(read.changes.marks);
             file.add_expiring(&read.changes.expiring);
-            self.sequence = read.sequence;
+            self.found.sequence = read.sequence;
             taken.push((Arc::clone(file), read.changes));
             if read.ended != Ended::Stretch {
                 break;
             }
-            self.apply(index, taken, file.written_bytes(read.end))?;
+            self.apply(taken, file.written_bytes(read.end))?;
             read = self.read(file, read.end, read.sequence, later)?;
         }
         if read.ended == Ended::Log {
@@ -339,7 +333,7 @@ impl Opening<'_> {
 
     /// Notes which part was durable when a file was written.
     fn note_durable(&self, file: &LogFile, durable: Option<u64>) {
-        let before = self.files.all().iter().rev().filter(|it| it.id() < file.id());
+        let before = self.found.files.all().iter().rev().filter(|it| it.id() < file.id());
         if let Some(durable) = durable {
             file.set_durable(durable.min(file.end()));
             // Earlier files were noted at that time.
@@ -356,23 +350,19 @@ impl Opening<'_> {
         for &id in ids.iter().rev() {
             // Any header will do to see which bytes of a file are not zero.
             let file = LogFile::with_header(self.storage, FileHeader::new(id, 0, 0, 0))?;
-            self.cut_files.extend(Cut::from(&file, 0));
-            self.useless.push(file.name());
+            self.found.recovery.cut_files.extend(Cut::from(&file, 0));
+            self.found.useless.push(file.name());
         }
         Ok(())
     }
 
     /// Adds the changes to the index. About `unread` bytes of the log will follow.
-    fn apply(
-        &mut self,
-        index: &Index,
-        taken: &mut Vec<(Arc<LogFile>, Changes)>,
-        unread: u64,
-    ) -> Result<()> {
+    fn apply(&mut self, taken: &mut Vec<(Arc<LogFile>, Changes)>, unread: u64) -> Result<()> {
+        let index = &self.found.index;
         if self.reserved.is_none() && index.len() == 0 {
             self.reserved = Some(reserve(index, taken, unread)?);
         }
-        apply(index, &self.files, taken)?;
+        apply(index, &self.found.files, taken)?;
         taken.clear();
         Ok(())
     }

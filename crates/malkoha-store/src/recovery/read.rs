@@ -67,7 +67,7 @@ impl Opening<'_> {
                         changes.cut();
                         scan.back_to(offset, sequence);
                         // A repair keeps useless bytes in a file of another name.
-                        if repairing && !file.leftovers(offset).is_empty() {
+                        if repairing && file.leftovers(offset).next().is_some() {
                             damage.push(file.damaged(offset, "nothing whole follows"));
                             break Ended::File;
                         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::read::{Ended, Read};
 use super::{OnDamage, Opening};
 use crate::error::{Error, Result};
-use crate::index::Index;
 use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record};
 use crate::replay::Changes;
 
@@ -27,8 +26,8 @@ impl Opening<'_> {
             file.read_header()?;
             return Ok(Opened::File(Box::new((file, ()))));
         }
-        let has_content = !file.leftovers(0).is_empty();
-        // A page that cannot be read is zeros too.
+        // All of it is read: a page that cannot be read is zeros too.
+        let has_content = file.leftovers(0).count() > 0;
         if file.is_lost() {
             return Err(file.lost(0));
         }
@@ -70,10 +69,10 @@ impl Opening<'_> {
         let repairing = self.on_damage == OnDamage::Skip;
         let begin = HEADER_BYTES as u64;
         // Opened once: a page that cannot be read is tried once, because that can take seconds.
-        let likely = FileHeader::new(id, self.sequence, seed, 0);
+        let likely = FileHeader::new(id, self.found.sequence, seed, 0);
         let mut file = LogFile::with_header(self.storage, likely)?;
         let bytes = file.piece(0, begin + 8).into_owned();
-        let guesses = FileHeader::guesses(&bytes, id, self.sequence, seed);
+        let guesses = FileHeader::guesses(&bytes, id, self.found.sequence, seed);
         for header in guesses.take(if repairing { usize::MAX } else { 1 }) {
             file.set_header(header);
             if !begin_with_first_record(&mut file, header.first_sequence) {
@@ -100,7 +99,6 @@ impl Opening<'_> {
     /// log ends here.
     pub(super) fn take_unknown(
         &mut self,
-        index: &Index,
         taken: &mut Vec<(Arc<LogFile>, Changes)>,
         id: u64,
         opened: Result<Opened<Read>>,
@@ -138,16 +136,16 @@ impl Opening<'_> {
         if file.header.seed != *self.seed.get_or_insert(file.header.seed) {
             return self.damage(file.damaged(32, "it belongs to another store")).map(Continue);
         }
-        if file.header.first_sequence < self.sequence {
+        if file.header.first_sequence < self.found.sequence {
             self.damage(file.damaged(24, "its records have the numbers of older ones"))?;
-            file.header.first_sequence = self.sequence;
-            begin_with_first_record(&mut file, self.sequence);
+            file.header.first_sequence = self.found.sequence;
+            begin_with_first_record(&mut file, self.found.sequence);
             read = self.read(&file, HEADER_BYTES as u64, file.header.first_sequence, later)?;
         }
-        file.base = self.files.free_base(file.length());
+        file.base = self.found.files.free_base(file.length());
         let file = Arc::new(file);
-        self.files.insert(Arc::clone(&file));
-        Ok(match self.take(index, taken, &file, read, later)? {
+        self.found.files.insert(Arc::clone(&file));
+        Ok(match self.take(taken, &file, read, later)? {
             Ended::Log => Break(Some(file)),
             _ => {
                 // Another descriptor rewrites the part of it that must be rewritten.

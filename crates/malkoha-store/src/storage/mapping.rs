@@ -152,15 +152,9 @@ impl Mapping {
     /// Asks the system to find memory for these bytes, which will be written and for which there is
     /// room on the device. Otherwise the first write waits for it.
     pub fn populate(&self, bytes: Range<u64>) {
+        // For writing: the first write to pages that are mapped for reading splits huge ones up.
         #[cfg(target_os = "linux")]
-        if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
-            && start < end
-            && end <= self.bytes
-        {
-            // For writing: the first write to pages that are mapped for reading splits huge ones
-            // up.
-            let _ = self.map.map.advise_range(memmap2::Advice::PopulateWrite, start, end - start);
-        }
+        self.advise_range(memmap2::Advice::PopulateWrite, bytes);
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
     }
@@ -168,14 +162,19 @@ impl Mapping {
     /// Asks the system to read bytes that are not in memory, without waiting for them.
     pub fn will_need(&self, bytes: Range<u64>) {
         #[cfg(unix)]
+        self.advise_range(memmap2::Advice::WillNeed, bytes);
+        #[cfg(not(unix))]
+        let _ = bytes;
+    }
+
+    #[cfg(unix)]
+    fn advise_range(&self, advice: memmap2::Advice, bytes: Range<u64>) {
         if let (Ok(start), Ok(end)) = (usize::try_from(bytes.start), usize::try_from(bytes.end))
             && start < end
             && end <= self.bytes
         {
-            let _ = self.map.map.advise_range(memmap2::Advice::WillNeed, start, end - start);
+            let _ = self.map.map.advise_range(advice, start, end - start);
         }
-        #[cfg(not(unix))]
-        let _ = bytes;
     }
 
     /// Prefetches cache lines of the record at `offset`.

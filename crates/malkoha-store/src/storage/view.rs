@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::file::read_at;
 use super::mapping::{Mapping, note_lost};
-use crate::log::to_usize;
+use crate::log::{PAGE, to_usize};
 
 /// The bytes of a file, as many as it had when it was opened.
 ///
@@ -55,15 +55,18 @@ impl View {
         }
     }
 
-    /// Whether all of these bytes are zero, as far as the file has them. Reads piece by piece, so
-    /// few of them are in memory at a time.
-    pub(crate) fn is_zero(&self, bytes: Range<u64>) -> bool {
-        const PIECE: u64 = 1 << 20;
-        let end = bytes.end.min(self.length());
-        let begins = (bytes.start..end).step_by(to_usize(PIECE));
-        begins.into_iter().all(|at| {
-            let piece = self.get(at, to_usize(PIECE.min(end - at)));
-            piece.is_none_or(|piece| piece.iter().all(|&byte| byte == 0))
+    /// Parts of pages among these bytes that are not zero.
+    pub(crate) fn nonzero(&self, bytes: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let mut sequential = self.sequential();
+        let pages = (bytes.start / PAGE..bytes.end.div_ceil(PAGE))
+            .map(move |page| (page * PAGE).max(bytes.start)..((page + 1) * PAGE).min(bytes.end));
+        pages.filter(move |page| {
+            let (at, len) = (page.start, to_usize(page.end - page.start));
+            let bytes = match &mut sequential {
+                Some(sequential) => sequential.get(at, len),
+                None => self.get(at, len),
+            };
+            bytes.unwrap_or_default().iter().any(|&byte| byte != 0)
         })
     }
 

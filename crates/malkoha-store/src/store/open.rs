@@ -12,7 +12,7 @@ use super::tables::Tables;
 use super::{Background, Inner, Maintained, Store, Throttle};
 use crate::error::{Error, Result};
 use crate::index::{self, Index};
-use crate::log::{LogFiles, Reserve, Writer, parse_name, random_seed, run_name};
+use crate::log::{Reserve, Writer, parse_name, random_seed, run_name};
 use crate::options::{Durability, Options};
 use crate::recovery::{OnDamage, Recovered, Recovery, recover};
 use crate::storage::{Lock, OsStorage, Storage, Writing, make_directories};
@@ -68,11 +68,9 @@ impl Store {
         let no_store = || Error::NoStore(path.display().to_string());
         let mut recovered = recover(&storage, OnDamage::Skip)?.ok_or_else(no_store)?;
         let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
-        let mut skipped = mem::take(&mut recovered.skipped);
-        skipped.extend(bad_list);
+        recovered.recovery.skipped.extend(bad_list);
         let mut inner = Inner::new(Arc::new(storage), Options::new(), recovered, tables);
-        inner.recovery.lost_keys = inner.lost_to_repair(&skipped);
-        inner.recovery.skipped = skipped;
+        inner.recovery.lost_keys = inner.lost_to_repair(&inner.recovery.skipped);
         Ok(Self { inner: Arc::new(inner), background: None })
     }
 
@@ -88,7 +86,9 @@ impl Store {
         let is_new = found.is_none();
         let recovered = match found {
             Some(recovered) => recovered,
-            None if options.create => empty(options)?,
+            None if options.create => {
+                Recovered::new(Index::new()?, options.seed.unwrap_or_else(random_seed))
+            }
             None => return Err(Error::NoStore(".".to_owned())),
         };
         let tables = Tables::read(&recovered)?;
@@ -219,23 +219,6 @@ fn recover_while_written(storage: &OsStorage) -> Result<Option<Recovered>> {
         }
     }
     recover(storage, OnDamage::Refuse)
-}
-
-fn empty(options: &Options) -> Result<Recovered> {
-    let seed = options.seed.unwrap_or_else(random_seed);
-    Ok(Recovered {
-        index: Index::new()?,
-        files: LogFiles::default(),
-        tail: None,
-        next_id: 1,
-        sequence: 1,
-        seed,
-        skipped: Vec::new(),
-        useless: Vec::new(),
-        checkpointed: false,
-        sorted: Vec::new(),
-        recovery: Recovery::default(),
-    })
 }
 
 /// Prepares the files for writing.

@@ -1,6 +1,7 @@
 //! Repairs a damaged store.
 
 use std::io;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,8 +51,8 @@ impl Store {
         let (storage, lock) = locked(path, false)?;
         let no_store = || Error::NoStore(path.display().to_string());
         let mut recovered = recover(&storage, OnDamage::Skip)?.ok_or_else(no_store)?;
-        let mut repair =
-            Repair { skipped: std::mem::take(&mut recovered.skipped), ..Repair::default() };
+        let skipped = mem::take(&mut recovered.recovery.skipped);
+        let mut repair = Repair { skipped, ..Repair::default() };
         let (tables, bad_list) = Tables::read_past_damage(&recovered)?;
         let inner = writable(Arc::new(storage), Some(lock), &Options::new(), recovered, tables)?;
         let inner = Arc::new(inner);

@@ -70,13 +70,10 @@ impl Store {
         let bytes = contents.iter().map(|content| content.shape().bytes()).sum();
         self.inner.with_room(bytes, deletes, || match contents {
             [] => Ok(Swap::Done),
-            _ if self.inner.options.durability == Durability::Always => {
-                self.inner.write_durably(contents, expected, existed)
-            }
-            [one] => {
+            [one] if self.inner.options.durability != Durability::Always => {
                 self.inner.write_single(&mut *self.inner.writer()?, one, expected, &mut existed[0])
             }
-            many => self.inner.write(&mut *self.inner.writer()?, many, existed),
+            several => self.inner.write(several, expected, existed),
         })
     }
 
@@ -122,39 +119,46 @@ impl Inner {
         if wanted { pack(content.value) } else { None }
     }
 
-    /// Writes records together and syncs them before anybody finds them, if the key of the first
-    /// has the expected value. A single delete of a key without a value writes nothing.
-    fn write_durably(
+    /// Writes records together, if the key of the first has the expected value. If every write is
+    /// to be durable, they are synced before anybody finds them, and a single delete of a key
+    /// without a value writes nothing.
+    fn write(
         &self,
         contents: &[Content<'_>],
         expected: Expected<'_>,
         existed: &mut [bool],
     ) -> Result<Swap> {
         let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
-        let _claim = self.uncommitted.claim(&hashes);
-        let (refused, appended, position) = {
-            let mut writer = self.writer()?;
-            self.check_tables(contents)?;
-            // Unreadable bytes are found before anything is written.
-            let files = self.files.load();
-            let mut refused = None;
-            for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
-                let old = locate(&self.index, &files, hash, content.key)?;
-                if i == 0 {
-                    refused = expected.refuses(old.as_ref())?;
-                }
-                existed[i] = old.is_some_and(|old| is_alive(&old.record));
+        hashes.iter().for_each(|&hash| self.index.prefetch(hash));
+        let is_durable = self.options.durability == Durability::Always;
+        let _claim = is_durable.then(|| self.uncommitted.claim(&hashes));
+        let mut writer = self.writer()?;
+        self.check_tables(contents)?;
+        // Unreadable bytes are found before anything is written.
+        let files = self.files.load();
+        let mut refused = None;
+        for (i, (content, &hash)) in contents.iter().zip(&hashes).enumerate() {
+            let old = locate(&self.index, &files, hash, content.key)?;
+            if i == 0 {
+                refused = expected.refuses(old.as_ref())?;
             }
-            let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed[0]
-                || refused.is_some();
-            let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
-            (refused, appended, writer.position)
+            existed[i] = old.is_some_and(|old| is_alive(&old.record));
+        }
+        let is_idle = matches!(contents, [one] if one.kind == Kind::Delete) && !existed[0]
+            || refused.is_some();
+        let appended = if is_idle { None } else { Some(self.append(&mut writer, contents)?) };
+        let kept = if is_durable {
+            let position = writer.position;
+            drop((writer, files));
+            // Also if nothing was written: a key may be absent because of a delete that is not
+            // durable yet.
+            self.wait_durable(position)?;
+            None
+        } else {
+            Some(writer)
         };
-        // Also if nothing was written: a key may be absent because of a delete that is not durable
-        // yet.
-        self.wait_durable(position)?;
         if let Some((file, offset)) = appended {
-            let _writer = self.writer()?;
+            let _writer = kept.map_or_else(|| self.writer(), Ok)?;
             self.show(contents, &hashes, &file, offset)?;
         }
         Ok(refused.map_or(Swap::Done, Swap::Found))
@@ -199,27 +203,6 @@ impl Inner {
         }
         let (file, offset) = self.append(writer, std::slice::from_ref(content))?;
         self.publish(content, hash, &file, offset, old.as_ref())?;
-        Ok(Swap::Done)
-    }
-
-    /// Writes several records together, at least one.
-    fn write(
-        &self,
-        writer: &mut Writer,
-        contents: &[Content<'_>],
-        existed: &mut [bool],
-    ) -> Result<Swap> {
-        let hashes: Vec<u64> = contents.iter().map(|it| it.key.hash(&self.hasher)).collect();
-        hashes.iter().for_each(|&hash| self.index.prefetch(hash));
-        self.check_tables(contents)?;
-        // Unreadable bytes are found before anything is written.
-        let files = self.files.load();
-        for ((content, &hash), existed) in contents.iter().zip(&hashes).zip(existed) {
-            let old = locate(&self.index, &files, hash, content.key)?;
-            *existed = old.is_some_and(|old| is_alive(&old.record));
-        }
-        let (file, offset) = self.append(writer, contents)?;
-        self.show(contents, &hashes, &file, offset)?;
         Ok(Swap::Done)
     }
 
