@@ -49,11 +49,19 @@ count_set!(gap_windows_11, fixed(GapWindows, 11), build, lookup_batch_far);
 count_set!(gap_windows_15, fixed(GapWindows, 15), build);
 count_set!(words_12, fixed(Words, 12), build);
 count_set!(growable_1, growable(1.0), grow, grow_batch);
-count_set!(growable_1024, growable(1024.0), grow, grow_batch);
+count_set!(growable_1024, growable(1024.0), grow, grow_batch, grow_sorted, grow_segment, alternate);
 count_set!(concurrent_words, concurrent());
-count_set!(concurrent_growable, growable_concurrent(), grow, grow_batch);
+count_set!(
+    concurrent_growable,
+    growable_concurrent(),
+    grow,
+    grow_batch,
+    grow_sorted,
+    grow_segment,
+    alternate
+);
 count_map!(map_16, map());
-count_map!(growable_map_16, growable_map(), grow, grow_batch);
+count_map!(growable_map_16, growable_map(), grow, grow_batch, grow_sorted, grow_segment, alternate);
 
 library_benchmark_group!(
     name = fixed,

@@ -145,7 +145,12 @@ pub(crate) fn get_batch<T: Map>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
 /// Inserts the keys from position `held` to `end` one by one.
 fn insert<T: Table>(table: T, held: u64, end: u64) -> Box<dyn Work> {
     let entries = entries(&table, held, end);
-    prepare(table, entries, end - held, |table, entries, _| {
+    insert_all(table, entries)
+}
+
+fn insert_all<T: Table>(table: T, entries: Vec<T::Entry>) -> Box<dyn Work> {
+    let least = entries.len() as u64;
+    prepare(table, entries, least, |table, entries, _| {
         entries.iter().map(|&entry| u64::from(table.insert(entry))).sum()
     })
 }
@@ -184,6 +189,47 @@ pub(crate) fn grow<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
 
 pub(crate) fn grow_batch<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
     insert_batch(filled(make, SMALL, SMALL), SMALL, CAPACITY)
+}
+
+/// As [`grow`], by hashes in ascending order.
+pub(crate) fn grow_sorted<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    grow_chosen(make, |hash| hash)
+}
+
+/// As [`grow`], by hashes that all belong to one segment of the table that others grow: the 4 bits
+/// behind the first 8 of `hash * MULTIPLIER` are equal, as growing tables divide keys by these.
+pub(crate) fn grow_segment<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    /// Its inverse modulo 2^64.
+    const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+    const { assert!(MULTIPLIER.wrapping_mul(INVERSE) == 1) };
+    grow_chosen(make, |hash| (hash & !(0xf << 52)).wrapping_mul(INVERSE))
+}
+
+fn grow_chosen<T: Table>(
+    make: impl FnOnce(u64) -> T,
+    choose: impl Fn(u64) -> u64,
+) -> Box<dyn Work> {
+    let table = make(SMALL);
+    let mut hashes: Vec<u64> =
+        (SMALL..CAPACITY).map(|position| choose(Keys::new(SEED).key(position))).collect();
+    hashes.sort_unstable();
+    insert_all(table, hashes.into_iter().map(T::entry).collect())
+}
+
+/// Inserts and removes a few keys by turns in a table that is full.
+pub(crate) fn alternate<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
+    let table = filled(make, SMALL, CAPACITY);
+    let entries = entries(&table, CAPACITY, CAPACITY + OPERATIONS);
+    let least = 2 * OPERATIONS;
+    prepare(table, entries, least, |table, entries, _| {
+        let mut done = 0;
+        for entries in entries.chunks(10) {
+            done += entries.iter().map(|&entry| u64::from(table.insert(entry))).sum::<u64>();
+            done += entries.iter().map(|&entry| u64::from(table.remove(entry))).sum::<u64>();
+        }
+        done
+    })
 }
 
 pub(crate) fn remove<T: Table>(make: impl FnOnce(u64) -> T) -> Box<dyn Work> {
