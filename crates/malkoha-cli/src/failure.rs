@@ -142,15 +142,3 @@ fn one_line(text: &str) -> String {
     }
     line
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_is_one_line_without_error_numbers() {
-        let error = anyhow::Error::new(io::Error::from_raw_os_error(2)).context("cannot open 'x'");
-        assert_eq!(one_line(&with_causes(&error)), "cannot open 'x': No such file or directory");
-        assert_eq!(one_line("a\n  b\n"), "a b");
-    }
-}

@@ -296,29 +296,3 @@ impl Waiting {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::records::Source;
-
-    #[test]
-    fn lines_wait_for_earlier_ones() {
-        let mut waiting = Waiting::new(10);
-        let mut order = Vec::new();
-        for (number, time) in [5, 20, 12, 11, 9, 31, 30, 21, 20].into_iter().enumerate() {
-            let mut timed = Timed::default();
-            let text = format!("{number}\n");
-            let text = text.as_bytes();
-            let source = Source { text, header: None, file: 0, lines_before: 0 };
-            timed.lines.fill(source, &Keys::lines(b'\n'), KeyHasher::new(0)).unwrap();
-            timed.times.push(time);
-            waiting.take(&timed);
-            order
-                .extend(std::iter::from_fn(|| waiting.next()).map(|line| (line.time, line.number)));
-        }
-        // The fifth and the last came too late: they have the earliest time that was open.
-        assert_eq!(order, [(5, 1), (10, 5), (11, 4), (12, 3), (20, 2), (21, 8), (21, 9)]);
-        assert_eq!((waiting.late, waiting.lines.len()), (2, 2));
-    }
-}

@@ -14,8 +14,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 
 pub(crate) use blocks::{Block, Blocks};
-#[cfg(test)]
-pub(crate) use content::lines as decompressed;
 pub(crate) use content::{encoding, is_parquet};
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
@@ -210,31 +208,4 @@ pub(crate) fn name(path: &Path) -> String {
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
-}
-
-#[cfg(test)]
-mod tests {
-    use super::blocks::BLOCK;
-    use super::*;
-    use std::io::Write;
-
-    /// Lines of any length arrive whole, wherever the blocks end.
-    #[test]
-    fn lines_longer_than_a_block_arrive_whole() {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        let expected: Vec<Vec<u8>> =
-            [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 5].map(|n| vec![b'x'; n]).into();
-        file.write_all(&expected.join(&b'\n')).unwrap();
-        let inputs = Inputs::new(vec![file.path().into()], b'\n');
-        let (mut blocks, mut block) = (inputs.blocks(&Progress::hidden()), Block::default());
-        let mut lines = Vec::new();
-        while blocks.next(&mut block).unwrap() {
-            crate::records::split(block.source().text, inputs.separator(), |batch| {
-                lines.extend(batch.iter().map(|line| line.to_vec()));
-                Ok(())
-            })
-            .unwrap();
-        }
-        assert!(lines == expected);
-    }
 }

@@ -157,33 +157,7 @@ impl Encoder {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Cursor, Read};
-
     use super::*;
-    use crate::input::decompressed;
-
-    /// Files of all encodings and any pieces are read back.
-    #[test]
-    fn pieces_make_one_file() {
-        let text: Vec<u8> =
-            (0..400_000_u32).map(|n| (n.wrapping_mul(n) >> 7).to_le_bytes()[0] & 0x3f).collect();
-        for encoding in [Encoding::Plain, Encoding::Gzip, Encoding::Zstd, Encoding::Xz] {
-            for pieces in [&[][..], &[0], &[1, 0, 300_000], &[400_000]] {
-                let (mut file, mut at) = (Vec::new(), 0);
-                let mut encoder = Encoder::begin(encoding, 2, &mut file).unwrap();
-                let mut piece = Piece::default();
-                for &len in pieces {
-                    encoding.piece(&text[at..at + len], &mut piece).unwrap();
-                    encoder.add(&mut piece, &mut file).unwrap();
-                    at += len;
-                }
-                encoder.end(&mut file).unwrap();
-                let mut back = Vec::new();
-                decompressed(Box::new(Cursor::new(file))).unwrap().read_to_end(&mut back).unwrap();
-                assert!(back == text[..at], "{encoding:?} {pieces:?}");
-            }
-        }
-    }
 
     /// The parts that threads of the library compress are of one size, whatever their number.
     #[test]

@@ -44,27 +44,3 @@ impl LineNumbers {
         before + memchr_iter(texts.separator(), &text[step * STEP..offset]).count() as u64 + 1
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::input::{Inputs, List, Side};
-    use crate::records::Keys;
-
-    #[test]
-    fn lines_are_numbered_from_one() {
-        let list: Vec<u8> = (0..3000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
-        let inputs = Inputs::new(vec!["a".into(), "b".into()], b'\n');
-        let side = Side::new(inputs, Keys::lines(b'\n'), true, false);
-        let texts = vec![List::Read(b"x".into()), List::Read(list)];
-        let texts = Texts::new(texts, &side).unwrap();
-        let numbers = LineNumbers::of(&texts);
-        assert_eq!(numbers.of_line(&texts, 0, 0), 1);
-        let mut offset = 0;
-        for n in 0..3000 {
-            assert_eq!(numbers.of_line(&texts, 1, offset), n + 1);
-            offset += n.to_string().len() as u64 + 1;
-        }
-        assert_eq!(numbers.of_line(&texts, 1, offset), 3001);
-    }
-}

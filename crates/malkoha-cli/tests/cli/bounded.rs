@@ -36,6 +36,8 @@ fn lines_of_several_runs_are_in_once() {
         assert_eq!(info["keys"], 1_300_000, "{file}");
         dir.run(&format!("check -c {file} lines")).prints("1300000\n");
     }
+    dir.shell("cat lines.2 - <<< $'5\\n5' | $MALKOHA build -q --copies -o all.mlk").prints("");
+    assert_eq!(dir.run("info --json all.mlk").json()["keys"], 2_600_002);
     dir.run("build -q --values -o map.mlk pairs").prints("");
     dir.shell("head -1250000 lines | tail -1 | $MALKOHA get map.mlk").prints("1250000\t0\n");
 }

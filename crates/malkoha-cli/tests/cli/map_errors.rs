@@ -50,14 +50,26 @@ fn a_map_that_cannot_be_changed_stays_as_it_was() {
         let dir = Dir::with("pairs", "a\t1\nb\t2\n");
         dir.run(&format!("build -q --values --value-bits 8 {kind} -o m.mlk pairs")).prints("");
         let (before, names) = (dir.read("m.mlk"), dir.names());
-        for (input, why) in [
-            ("c\t3\nd\n", format!("line 2 of standard input {NO_TAB}")),
-            ("c\t\n", format!("line 1 of standard input has the value '': {NO_NUMBER}")),
-        ] {
+        let refused = |input: &[u8], why: &str| {
             dir.pipe(input, "add m.mlk")
                 .complains(&format!("cannot add to 'm.mlk', which is unchanged: {why}"));
             dir.pipe(input, "remove m.mlk")
                 .complains(&format!("cannot remove from 'm.mlk', which is unchanged: {why}"));
+        };
+        refused(b"c\t3\nd\n", &format!("line 2 of standard input {NO_TAB}"));
+        for (value, shown) in [
+            (&b""[..], ""),
+            (b"+5", "+5"),
+            (b"-1", "-1"),
+            (b"1.5", "1.5"),
+            (b"5\r", "5\\r"),
+            (b"5 ", "5 "),
+            (b"\xff", "\\xff"),
+            (b"18446744073709551616", "18446744073709551616"),
+            (&[b'7'; 50], &format!("{}...", "7".repeat(40))),
+        ] {
+            let why = format!("line 1 of standard input has the value '{shown}': {NO_NUMBER}");
+            refused(&[b"c\t", value].concat(), &why);
         }
         dir.pipe("c\t3\nd\t300\n", "add m.mlk").complains(
             "cannot add to 'm.mlk', which is unchanged: line 2 of standard input has the value 300, \

@@ -153,7 +153,8 @@ fn a_signal_leaves_no_orphans() {
 
 #[test]
 fn odd_bytes_are_bytes() {
-    let long = "z".repeat(5 << 20);
+    // About as long as a block, and as several.
+    let long = [(1 << 18) - 1, 1 << 18, (1 << 18) + 1, 5 << 20].map(|n| "z".repeat(n)).join("\n");
     let odd = [&b"a\0b\n\0\ncr\r\n\r\n\xff\xfe\n\n"[..], long.as_bytes(), b"\nlast"].concat();
     let dir = Dir::with("odd", &odd).and("list", &odd);
     let all = [&odd[..], b"\n"].concat();

@@ -68,6 +68,8 @@ fn lists_are_named_with_their_lines() {
     dir.write("nets", "10.0.0.0/8\n10.1.0.0/16\n");
     dir.pipe("10.1.2.3\n10.2.0.1\n11.0.0.1\n", "screen --cidr -n -o list -f nets")
         .prints("1:nets:2:10.1.2.3\n2:nets:1:10.2.0.1\n");
+    dir.shell("seq 3000 > long; seq 3000 | sed 's/.*/long:&:&/' > numbered").prints("");
+    dir.run("screen -o list -f a -f long long").prints(dir.read("numbered"));
     let run = dir.run("screen -v -o list -f a one");
     assert!(run.code == Some(2) && run.stderr.contains("cannot be used with"), "{run:?}");
 }

@@ -23,13 +23,12 @@ fn described(path: &Path) -> (u32, i64, i64) {
 }
 
 /// A store with files of these names, each with its name as content, as a program may have made it.
-fn store_of(dir: &Dir, store: &str, names: &[&str]) {
+fn store_of(dir: &Dir, store: &str, names: &[impl AsRef<[u8]>]) {
     let store = Store::open(dir.path(store), &Options::new()).unwrap();
     let file_store = FileStore::new(&store);
     for name in names {
         let (chunking, digest) = (Chunking::default(), Digest::default());
-        let input = name.as_bytes();
-        file_store.import(name, input, Metadata::default(), chunking, digest).unwrap();
+        file_store.import(name, name.as_ref(), Metadata::default(), chunking, digest).unwrap();
     }
     store.close().unwrap();
 }
@@ -169,10 +168,13 @@ fn a_link_that_is_named_is_followed() {
 #[test]
 fn a_name_is_no_command_to_a_terminal() {
     let dir = Dir::new();
-    store_of(&dir, "s", &["a\nb\x1b[2J\\", "\u{fc}"]);
-    assert_eq!(listed(&dir, "s"), ["a\\nb\\033[2J\\\\", "\u{fc}"]);
+    store_of(&dir, "s", &["a\nb\x1b[2J\\", "b\tc\rd\x7f\0", "\u{9b}m", "\u{fc}"]);
+    store_of(&dir, "s", &[b"\xff1\xc3"]);
+    let shown =
+        ["a\\nb\\033[2J\\\\", "b\\tc\\rd\\177\\000", "\\302\\233m", "\u{fc}", "\\3771\\303"];
+    assert_eq!(listed(&dir, "s"), shown);
     let run = dir.run("store ls -0 s").succeeds();
-    assert!(String::from_utf8(run.stdout).unwrap().contains(" a\nb\x1b[2J\\\0"));
+    assert!(String::from_utf8_lossy(&run.stdout).contains(" a\nb\x1b[2J\\\0"));
     let run = dir.run("store ls --json s").succeeds();
     let text = String::from_utf8(run.stdout).unwrap();
     assert!(text.contains(r#""name":"a\nb\u001b[2J\\""#), "{text}");

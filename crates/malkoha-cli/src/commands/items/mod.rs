@@ -201,24 +201,3 @@ pub(super) fn sort<T: Item>(items: &mut [T], threads: usize) {
     let (low, high) = items.split_at_mut(middle);
     both(|| sort(low, half), || sort(high, threads - half));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_number_of_threads_sorts() {
-        let hasher = KeyHasher::new(1);
-        // Many are equal.
-        let of = |n: u32| hasher.hash_bytes(&(n % 90_000).to_le_bytes());
-        let hashes: Vec<u64> = (0..300_000).map(of).collect();
-        let mut expected = hashes.clone();
-        expected.sort_unstable();
-        for threads in [1, 2, 3, 8, 1000] {
-            let mut sorted = hashes.clone();
-            sort(&mut sorted, threads);
-            assert!(sorted == expected, "{threads}");
-        }
-        sort::<u64>(&mut [], 2);
-    }
-}

@@ -136,22 +136,3 @@ pub(super) fn escaped(bytes: &[u8]) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_terminal_would_take_for_a_command_is_escaped() {
-        for (bytes, text) in [
-            (&b"a b/c"[..], "a b/c"),
-            ("\u{fc}ber".as_bytes(), "\u{fc}ber"),
-            (b"a\nb\tc\rd\\n", "a\\nb\\tc\\rd\\\\n"),
-            (b"\x1b[2J\x7f\0", "\\033[2J\\177\\000"),
-            (b"\xff1\xc3", "\\3771\\303"),
-            ("\u{9b}m".as_bytes(), "\\302\\233m"),
-        ] {
-            assert_eq!(escaped(bytes), text);
-        }
-    }
-}
