@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let report = report.or_else(|| (!writes).then(Report::stdout));
     let how = (0, writes, documents.force);
-    let files = Files::new(Arc::clone(&shards), how, report, Arc::new(|(), _| Ok(())));
+    let files = Files::new(Arc::clone(&shards), how, report);
     let finder = documents.run(&shards, 0, prepare, finder, files)?;
     arguments.summarise(&finder.counts, &known)?;
     Ok(Outcome::found_if(finder.counts.overlapping > 0))
@@ -184,7 +184,7 @@ struct Finder {
 }
 
 impl Sink for Finder {
-    type Made = Records<Share, ()>;
+    type Made = Records<Share>;
 
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
         if self.shard != records.shard {

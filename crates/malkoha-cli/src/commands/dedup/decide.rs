@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
 use super::seen::Seen;
-use crate::commands::documents::{Content, Fate, Hashes, OnBad, Record, Records, Shard, shown};
+use crate::commands::documents::{
+    Content, Fate, Hashes, Note, OnBad, Record, Records, Shard, shown,
+};
 use crate::pipeline::Sink;
 
 impl Hashes for Prepared {
@@ -150,9 +152,9 @@ impl Decider {
 }
 
 impl Sink for Decider {
-    type Made = Records<Prepared, Progress>;
+    type Made = Records<Prepared>;
 
-    fn take(&mut self, records: &mut Records<Prepared, Progress>) -> Result<()> {
+    fn take(&mut self, records: &mut Records<Prepared>) -> Result<()> {
         let shard = records.shard;
         if self.shard != Some(shard) {
             self.shard = Some(shard);
@@ -172,7 +174,10 @@ impl Sink for Decider {
         if records.ends && is_new {
             self.progress.finished = shard + 1;
             self.save(shard)?;
-            records.note = Some(self.progress);
+            let progress = self.progress;
+            records.note = self.journal.clone().map(|journal| -> Note {
+                Box::new(move |report| journal.lock().note(Progress { report, ..progress }))
+            });
         }
         Ok(())
     }

@@ -276,15 +276,9 @@ impl Arguments {
             preparer.prepare(text, memory, prepared);
         };
         let how = (documents.bad, report.is_some(), !self.dry_run);
-        let decider = Decider::new(seen, Arc::clone(shards), how, journal.clone(), progress);
-        let on_end = Arc::new(move |progress: journal::Progress, report| {
-            let note = |journal: &Arc<Mutex<Journal>>| {
-                journal.lock().note(journal::Progress { report, ..progress })
-            };
-            journal.as_ref().map_or(Ok(()), note)
-        });
+        let decider = Decider::new(seen, Arc::clone(shards), how, journal, progress);
         let how = (progress.finished, !self.dry_run, documents.force || is_resumed);
-        let files = Files::new(Arc::clone(shards), how, report, on_end);
+        let files = Files::new(Arc::clone(shards), how, report);
         let decider = documents.run(shards, progress.saved, prepare, decider, files)?;
         Ok((decider.seen, decider.progress.totals))
     }

@@ -20,7 +20,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use malkoha_text::Memory;
 
-pub(crate) use records::{Content, Fate, Hashes, OnBad, Record, Records};
+pub(crate) use records::{Content, Fate, Hashes, Note, OnBad, Record, Records};
 pub(crate) use shards::Shard;
 pub(crate) use write::{Files, Report};
 
@@ -108,25 +108,20 @@ impl DocumentArgs {
 
     /// Reads the files from number `first` on, lets threads `prepare` their texts, and `sink`
     /// decide in order. Writes what stays to `files`.
-    pub(crate) fn run<P, E, S>(
+    pub(crate) fn run<P: Hashes, S: Sink<Made = Records<P>>>(
         &self,
         shards: &Arc<[Shard]>,
         first: usize,
         prepare: impl Fn(&str, &mut Memory, &mut P) + Send + Sync + 'static,
         sink: S,
-        mut files: Files<E>,
-    ) -> Result<S>
-    where
-        P: Hashes,
-        E: Send + 'static,
-        S: Sink<Made = Records<P, E>>,
-    {
+        mut files: Files,
+    ) -> Result<S> {
         let total = shards[first..].iter().map(Shard::size).sum();
         let bar = Arc::new(Progress::beside_lines("Reading", total));
         let (field, on_bad) = (Arc::new(Field::parse(&self.field)), self.bad);
         let readers = Reader::all(Arc::clone(shards), bar, field, first);
         let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
-        let work = move |piece: &Piece, records: &mut Records<P, E>| {
+        let work = move |piece: &Piece, records: &mut Records<P>| {
             records.read(piece, &names[piece.shard], &prepare, on_bad)
         };
         let threads = self.threads.threads();
@@ -145,8 +140,8 @@ struct Gather<S> {
     rows: Rows,
 }
 
-impl<P: Hashes, E: Send + 'static, S: Sink<Made = Records<P, E>>> Sink for Gather<S> {
-    type Made = Records<P, E>;
+impl<P: Hashes, S: Sink<Made = Records<P>>> Sink for Gather<S> {
+    type Made = Records<P>;
 
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
         self.sink.take(records)?;

@@ -24,8 +24,12 @@ pub(crate) enum OnBad {
     Stop,
 }
 
-/// The records of a block. Texts are prepared as `P`; the end of a file can have a note `E`.
-pub(crate) struct Records<P, E> {
+/// Called after the end of a file, with the bytes of the report.
+pub(crate) type Note = Box<dyn FnOnce(u64) -> Result<()> + Send>;
+
+/// The records of a block. Texts are prepared as `P`.
+#[derive(Default)]
+pub(crate) struct Records<P> {
     pub(crate) shard: usize,
     /// There is no more of this file.
     pub(crate) ends: bool,
@@ -47,7 +51,7 @@ pub(crate) struct Records<P, E> {
     pub(crate) encoding: Option<Encoding>,
     on_bad: Option<OnBad>,
     /// Set at the end of a new file.
-    pub(crate) note: Option<E>,
+    pub(crate) note: Option<Note>,
 }
 
 /// A line, or a row of a table.
@@ -134,35 +138,13 @@ pub(crate) enum Content {
     Blank,
 }
 
-impl<P, E> Default for Records<P, E> {
-    fn default() -> Self {
-        Self {
-            shard: 0,
-            ends: false,
-            records: Vec::new(),
-            prepared: Vec::new(),
-            memory: Memory::default(),
-            text: String::new(),
-            rest: Vec::new(),
-            piece: Compressed::default(),
-            ends_group: None,
-            rows: Rows::default(),
-            rest_of_group: None,
-            report: Vec::new(),
-            encoding: None,
-            on_bad: None,
-            note: None,
-        }
-    }
-}
-
 /// What a text is prepared as.
 pub(crate) trait Hashes: Default + Send + 'static {
     /// Bytes of it, with those elsewhere in memory.
     fn size_in_bytes(&self) -> usize;
 }
 
-impl<P: Hashes, E> Records<P, E> {
+impl<P: Hashes> Records<P> {
     /// Moves what decisions and reports need.
     pub(crate) fn set_aside(&mut self) -> (Self, usize) {
         let prepared: Vec<P> = self.prepared.drain(..self.records.len()).collect();

@@ -18,7 +18,7 @@ use crate::output::{Draft, Encoder, stdout};
 use crate::pipeline::Writer;
 
 /// Writes files and the report on them.
-pub(crate) struct Files<E> {
+pub(crate) struct Files {
     shards: Arc<[Shard]>,
     /// Files before this one are there already.
     first_new: usize,
@@ -29,17 +29,14 @@ pub(crate) struct Files<E> {
     pub(super) threads: usize,
     open: Option<Open>,
     report: Option<Report>,
-    on_end: OnEnd<E>,
     settler: Settler,
 }
-
-/// Called after the end of a file, with its note and the bytes of the report.
-type OnEnd<E> = Arc<dyn Fn(E, u64) -> Result<()> + Send + Sync>;
 
 /// The file that is being written.
 struct Open {
     shard: usize,
-    out: Out,
+    /// Standard output otherwise.
+    draft: Option<Box<Draft>>,
     form: Form,
 }
 
@@ -49,44 +46,38 @@ enum Form {
     Table(Box<TableWriter>),
 }
 
-enum Out {
-    File(Box<Draft>),
-    Stdout,
-}
-
-impl<E: Send + 'static> Files<E> {
+impl Files {
     pub(crate) fn new(
         shards: Arc<[Shard]>,
         (first_new, writes, overwrite): (usize, bool, bool),
         report: Option<Report>,
-        on_end: OnEnd<E>,
     ) -> Self {
         let settler = Settler::new();
         let (threads, open) = (1, None);
-        Self { shards, first_new, writes, overwrite, threads, open, report, on_end, settler }
+        Self { shards, first_new, writes, overwrite, threads, open, report, settler }
     }
 
     /// The open file of a shard.
     fn open(&mut self, shard: usize, table: Option<&Table>) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.shard != shard) {
             let Shard { output, encoding, .. } = &self.shards[shard];
-            let out = match output {
-                Some(path) => Out::File(Box::new(draft(path).with_context(|| cannot_write(path))?)),
+            let draft = match output {
+                Some(path) => Some(Box::new(draft(path).with_context(|| cannot_write(path))?)),
                 None => {
                     stdout::is_open().context(CANNOT_WRITE)?;
-                    Out::Stdout
+                    None
                 }
             };
-            let form = match (&out, table) {
-                (Out::File(draft), Some(table)) => {
+            let form = match (&draft, table) {
+                (Some(draft), Some(table)) => {
                     Form::Table(TableWriter::begin(table, draft.file())?.into())
                 }
                 _ => {
-                    let encoder = out.with(|out| Encoder::begin(*encoding, self.threads, out));
+                    let encoder = with(&draft, |out| Encoder::begin(*encoding, self.threads, out));
                     Form::Lines(encoder.context(CANNOT_WRITE)?)
                 }
             };
-            self.open = Some(Open { shard, form, out });
+            self.open = Some(Open { shard, draft, form });
         }
         Ok(self.open.as_mut().expect("opened"))
     }
@@ -96,24 +87,24 @@ impl<E: Send + 'static> Files<E> {
         &mut self,
         shard: usize,
         table: Option<&Table>,
-    ) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<E>>> {
+    ) -> Result<Option<impl FnOnce() -> Result<()> + Send + use<>>> {
         self.open(shard, table)?;
-        let Some(Open { out, form, .. }) = self.open.take() else { return Ok(None) };
+        let Some(Open { draft, form, .. }) = self.open.take() else { return Ok(None) };
         let path = self.shards[shard].output.clone();
         let ended = match form {
-            Form::Lines(encoder) => out.with(|out| encoder.end(out)).map_err(Into::into),
+            Form::Lines(encoder) => with(&draft, |out| encoder.end(out)).map_err(Into::into),
             Form::Table(writer) => writer.end(),
         };
         ended.with_context(|| path.as_deref().map_or(CANNOT_WRITE.into(), cannot_write))?;
-        let Some(path) = path else { return Ok(None) };
         let overwrite = self.overwrite;
-        Ok(Some(move || {
-            let Out::File(draft) = out else { return Ok(()) };
-            draft.publish(&path, overwrite).map_err(|error| {
-                let exists = error.kind() == io::ErrorKind::AlreadyExists;
-                let remedy = if exists { " (--force overwrites it)" } else { "" };
-                anyhow::Error::new(error).context(cannot_write(&path) + remedy)
-            })
+        Ok(path.zip(draft).map(|(path, draft)| {
+            move || {
+                draft.publish(&path, overwrite).map_err(|error| {
+                    let exists = error.kind() == io::ErrorKind::AlreadyExists;
+                    let remedy = if exists { " (--force overwrites it)" } else { "" };
+                    anyhow::Error::new(error).context(cannot_write(&path) + remedy)
+                })
+            }
         }))
     }
 
@@ -124,12 +115,12 @@ impl<E: Send + 'static> Files<E> {
     }
 }
 
-impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
-    fn finish(piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
+impl<P: Hashes> Writer<Piece, Records<P>> for Files {
+    fn finish(piece: &Piece, records: &mut Records<P>) -> Result<()> {
         records.finish(piece)
     }
 
-    fn write(&mut self, piece: &Piece, records: &mut Records<P, E>) -> Result<()> {
+    fn write(&mut self, piece: &Piece, records: &mut Records<P>) -> Result<()> {
         let (shard, table) = (records.shard, piece.table.as_deref());
         let rest = records.rest_of_group.take();
         if shard < self.first_new {
@@ -141,13 +132,13 @@ impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         if self.writes {
             let failed =
                 self.shards[shard].output.as_deref().map_or(CANNOT_WRITE.into(), cannot_write);
-            let Open { out, form, .. } = self.open(shard, table)?;
+            let Open { draft, form, .. } = self.open(shard, table)?;
             match (form, piece.batch.as_ref().zip(rest)) {
                 (Form::Table(writer), Some((batch, rest))) => {
                     writer.add(batch, &rest).context(failed)?;
                 }
                 (Form::Lines(encoder), _) if !records.ends => {
-                    out.with(|out| encoder.add(&mut records.piece, out)).context(failed)?;
+                    with(draft, |out| encoder.add(&mut records.piece, out)).context(failed)?;
                 }
                 _ => {}
             }
@@ -157,22 +148,24 @@ impl<P: Hashes, E: Send + 'static> Writer<Piece, Records<P, E>> for Files<E> {
         }
         let name_file = if self.writes { self.end(shard, table)? } else { None };
         let report = self.report.as_mut().map(Report::flush).transpose()?;
-        let (note, on_end) = (records.note.take(), Arc::clone(&self.on_end));
+        let note = records.note.take();
         self.settler.add(move || {
             name_file.map_or(Ok(()), |name_file| name_file())?;
             report.as_ref().map_or(Ok(()), Flushed::sync)?;
             let bytes = report.map_or(0, |report| report.bytes);
-            note.map_or(Ok(()), |note| on_end(note, bytes))
+            note.map_or(Ok(()), |note| note(bytes))
         })
     }
 }
 
-impl Out {
-    fn with<T>(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
-        match self {
-            Self::File(draft) => write(&mut draft.file()),
-            Self::Stdout => write(&mut io::stdout().lock()),
-        }
+/// Calls `write` with the draft, or with standard output.
+fn with<T>(
+    draft: &Option<Box<Draft>>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> io::Result<T> {
+    match draft {
+        Some(draft) => write(&mut draft.file()),
+        None => write(&mut io::stdout().lock()),
     }
 }
 
@@ -189,11 +182,11 @@ fn cannot_write(path: &Path) -> String {
 
 /// The report on dropped documents, a JSON object a line.
 pub(crate) struct Report {
-    out: BufWriter<To>,
+    out: BufWriter<Box<dyn Write + Send>>,
+    /// What is synced: a pipe cannot be.
+    file: Option<Arc<File>>,
     bytes: u64,
     failed: String,
-    /// A pipe cannot be.
-    is_synced: bool,
 }
 
 impl Report {
@@ -221,8 +214,9 @@ impl Report {
             let cut = file.set_len(kept).and_then(|()| file.seek(io::SeekFrom::End(0)));
             cut.with_context(|| failed.clone())?;
         }
-        let (bytes, is_synced) = (kept, metadata.is_file());
-        Ok(Self { out: BufWriter::new(To::File(file)), bytes, failed, is_synced })
+        let file = Arc::new(file);
+        let out = BufWriter::new(Box::new(Arc::clone(&file)) as Box<_>);
+        Ok(Self { out, file: metadata.is_file().then_some(file), bytes: kept, failed })
     }
 
     fn add(&mut self, lines: &[u8]) -> Result<()> {
@@ -232,25 +226,20 @@ impl Report {
 
     /// Lines for people.
     pub(crate) fn stdout() -> Self {
-        let (out, failed) = (BufWriter::new(To::Stdout), CANNOT_WRITE.into());
-        Self { out, bytes: 0, failed, is_synced: false }
+        let out = BufWriter::new(Box::new(io::stdout()) as Box<_>);
+        Self { out, file: None, bytes: 0, failed: CANNOT_WRITE.into() }
     }
 
     /// Hands all lines over to the system.
     fn flush(&mut self) -> Result<Flushed> {
-        let flushed = self.out.flush().and_then(|()| match self.out.get_ref() {
-            To::File(file) if self.is_synced => file.try_clone().map(Some),
-            To::File(_) => Ok(None),
-            To::Stdout => Ok(None),
-        });
-        let file = flushed.with_context(|| self.failed.clone())?;
-        Ok(Flushed { file, bytes: self.bytes, failed: self.failed.clone() })
+        self.out.flush().with_context(|| self.failed.clone())?;
+        Ok(Flushed { file: self.file.clone(), bytes: self.bytes, failed: self.failed.clone() })
     }
 }
 
 /// A report up to here.
 struct Flushed {
-    file: Option<File>,
+    file: Option<Arc<File>>,
     bytes: u64,
     failed: String,
 }
@@ -258,29 +247,7 @@ struct Flushed {
 impl Flushed {
     /// Lets its lines survive a crash.
     fn sync(&self) -> Result<()> {
-        let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
+        let synced = self.file.as_ref().map_or(Ok(()), |file| file.sync_data());
         synced.with_context(|| self.failed.clone())
-    }
-}
-
-/// Where a report goes.
-enum To {
-    File(File),
-    Stdout,
-}
-
-impl Write for To {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Stdout => io::stdout().lock().write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::File(file) => file.flush(),
-            Self::Stdout => io::stdout().lock().flush(),
-        }
     }
 }
