@@ -112,66 +112,43 @@ pub(crate) struct Remove {
     edit: EditArgs,
 }
 
-pub(crate) fn add(arguments: &Add) -> Result<Outcome> {
-    arguments.edit.open()?.run(arguments.edit.now.now, arguments)
+pub(crate) fn add(&Add { ref edit, copies }: &Add) -> Result<Outcome> {
+    edit.open()?.run(edit.now.now, Edit { edit, copies, adds: true })
 }
 
-pub(crate) fn remove(arguments: &Remove) -> Result<Outcome> {
-    arguments.edit.open()?.run(arguments.edit.now.now, arguments)
+pub(crate) fn remove(&Remove { ref edit, copies }: &Remove) -> Result<Outcome> {
+    edit.open()?.run(edit.now.now, Edit { edit, copies, adds: false })
 }
 
-impl Task for &Add {
+/// Adds lines, or removes them.
+struct Edit<'a> {
+    edit: &'a EditArgs,
+    copies: bool,
+    adds: bool,
+}
+
+impl Task for Edit<'_> {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let &Add { ref edit, copies } = self;
-        let (bits, threads) = (filter.value_bits(), edit.threads.threads());
-        let adding = Editing::new(
-            edit,
+        let Self { edit, copies, adds } = self;
+        let saving = Saving::to(&edit.filter);
+        let failed = saving.state();
+        let editing = Editing {
             filter,
+            items: Vec::new(),
+            adds,
             copies,
-            Box::new(move |filter, items| {
-                sort(items, threads);
-                if !copies {
-                    items.dedup();
-                    C::retain_new(filter, items);
-                }
-                insert(filter, items)?;
-                Ok(items.len() as u64)
-            }),
-        );
-        let failed = adding.saving.state();
-        let Editing { filter, lines, done, .. } = edit.run(adding, bits).with_context(|| {
-            format!("cannot add to {}, which is {}", name(&edit.filter), failed())
+            removed: HashSet::new(),
+            threads: edit.threads.threads(),
+            lines: 0,
+            done: 0,
+            saving,
+        };
+        let editing = edit.run(editing).with_context(|| {
+            let cannot = if adds { "add to" } else { "remove from" };
+            format!("cannot {cannot} {}, which is {}", name(&edit.filter), failed())
         })?;
-        edit.summarise("added", done, lines, &filter)?;
-        Ok(Outcome::Found)
-    }
-}
-
-impl Task for &Remove {
-    fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let &Remove { ref edit, copies } = self;
-        let (mut seen, threads) = (HashSet::new(), edit.threads.threads());
-        let removing = Editing::new(
-            edit,
-            filter,
-            copies,
-            Box::new(move |filter, items| {
-                sort(items, threads);
-                if !copies {
-                    items.retain(|&item| seen.insert(item));
-                }
-                let before = filter.len();
-                C::remove(filter, items);
-                Ok(before - filter.len())
-            }),
-        );
-        let failed = removing.saving.state();
-        // A value that is too large is not in, which is not an error.
-        let removed = edit.run(removing, u64::BITS).with_context(|| {
-            format!("cannot remove from {}, which is {}", name(&edit.filter), failed())
-        })?;
-        edit.summarise("removed", removed.done, removed.lines, &removed.filter)?;
-        Ok(Outcome::found_if(removed.done > 0))
+        edit.summarise(&editing)?;
+        Ok(Outcome::found_if(adds || editing.done > 0))
     }
 }
 
@@ -184,25 +161,35 @@ const AT_ONCE: (u64, u64) = (1 << 18, 1 << 22);
 struct Editing<T: Table, C: Lines> {
     filter: Filter<T, C>,
     items: Vec<C::Item>,
-    /// Changes the filter by items, and returns by how many.
-    change: Change<T, C>,
+    adds: bool,
     copies: bool,
+    /// Without copies.
+    removed: HashSet<C::Item>,
+    threads: usize,
     lines: u64,
     done: u64,
     saving: Saving,
 }
 
-type Change<T, C> =
-    Box<dyn FnMut(&mut Filter<T, C>, &mut Vec<<C as Lines>::Item>) -> Result<u64> + Send>;
-
 impl<T: Table, C: Lines> Editing<T, C> {
-    fn new(edit: &EditArgs, filter: Filter<T, C>, copies: bool, change: Change<T, C>) -> Self {
-        let saving = Saving::to(&edit.filter);
-        Self { filter, items: Vec::new(), change, copies, lines: 0, done: 0, saving }
-    }
-
     fn apply(&mut self) -> Result<()> {
-        let done = (self.change)(&mut self.filter, &mut self.items)?;
+        let Self { filter, items, copies, .. } = self;
+        sort(items, self.threads);
+        let done = if self.adds {
+            if !*copies {
+                items.dedup();
+                C::retain_new(filter, items);
+            }
+            insert(filter, items)?;
+            items.len() as u64
+        } else {
+            if !*copies {
+                items.retain(|&item| self.removed.insert(item));
+            }
+            let before = filter.len();
+            C::remove(filter, items);
+            before - filter.len()
+        };
         self.done += done;
         self.saving.changed |= done > 0;
         self.items.clear();
@@ -238,17 +225,16 @@ impl EditArgs {
     }
 
     /// Reads all lines, and saves the filter.
-    fn run<T: Table, C: Lines>(
-        &self,
-        editing: Editing<T, C>,
-        value_bits: u32,
-    ) -> Result<Editing<T, C>> {
+    fn run<T: Table, C: Lines>(&self, editing: Editing<T, C>) -> Result<Editing<T, C>> {
         let side = self.input.side(&self.keys)?.all_needed();
         if side.inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");
         }
         let progress = Progress::new("Reading", side.inputs.total_bytes());
-        let how = Reducing { hasher: editing.filter.hasher(), value_bits, copies: editing.copies };
+        let Editing { filter, copies, adds, .. } = &editing;
+        // A value that is too large is not in, so removing it is no error.
+        let value_bits = if *adds { filter.value_bits() } else { u64::BITS };
+        let how = Reducing { hasher: filter.hasher(), value_bits, copies: *copies };
         let (inputs, work) = reducing(&side, how);
         let kept = Kept::new(editing, &self.keep)?;
         let kept = in_order(&inputs, &progress, self.threads.threads(), work, kept)?;
@@ -257,21 +243,16 @@ impl EditArgs {
         Ok(editing)
     }
 
-    fn summarise<T: Table, C: Lines>(
-        &self,
-        done: &str,
-        count: u64,
-        lines: u64,
-        filter: &Filter<T, C>,
-    ) -> Result<()> {
-        let keys = filter.len();
+    fn summarise<T: Table, C: Lines>(&self, editing: &Editing<T, C>) -> Result<()> {
+        let &Editing { ref filter, adds, lines, done, .. } = editing;
+        let (what, keys) = (if adds { "added" } else { "removed" }, filter.len());
         if self.json {
-            return print_record(&json!({ "lines": lines, done: count, "keys": keys }));
+            return print_record(&json!({ "lines": lines, what: done, "keys": keys }));
         }
         tell_summary(&format!(
-            "{}: {done} {} of {} {}, holds {}",
+            "{}: {what} {} of {} {}, holds {}",
             self.filter.display(),
-            HumanCount(count),
+            HumanCount(done),
             HumanCount(lines),
             C::ITEMS,
             HumanCount(keys),

@@ -123,7 +123,7 @@ impl Lines for Values {
 }
 
 /// The hash of a line, or those of keys with their values.
-pub(crate) trait Item: Copy + Ord + Send + Sync + 'static {
+pub(crate) trait Item: Copy + Default + Ord + Send + Sync + 'static {
     /// Numbers of 64 bits that it is.
     const WORDS: usize;
 

@@ -18,7 +18,7 @@ const IN_MEMORY: usize = 1 << 20;
 /// The items of an input: 8 bytes per line in a set, 16 in a map. Many items are in a temporary
 /// file.
 pub(super) struct Items<T> {
-    /// All items, sorted, unless there are runs.
+    /// Those that are not in a run. Sorted when all lines were read.
     few: Vec<T>,
     runs: Option<Runs<T>>,
     copies: bool,
@@ -52,15 +52,14 @@ impl<T: Item> Items<T> {
     ) -> Result<Self> {
         let copies = how.copies;
         let (inputs, work) = reducing(side, how);
-        let all = All { items: Vec::new(), runs: None, copies, threads, lines: 0 };
-        let mut all = in_order(&inputs, progress, threads, work, all)?;
+        let none = Self { few: Vec::new(), runs: None, copies, threads, lines: 0 };
+        let mut all = in_order(&inputs, progress, threads, work, none)?;
         all.sort();
         if let Some(runs) = &mut all.runs {
-            runs.push(&all.items)?;
-            all.items = Vec::new();
+            runs.push(&all.few)?;
+            all.few = Vec::new();
         }
-        let All { items: few, runs, lines, .. } = all;
-        Ok(Self { few, runs, copies, threads, lines })
+        Ok(all)
     }
 
     /// Calls `each` with all items in some order, each once unless copies are wanted.
@@ -128,59 +127,44 @@ pub(super) fn reducing<T: Item>(
 }
 
 /// The items of a block.
+#[derive(Default)]
 pub(super) struct Reduced<T> {
     pub(super) items: Vec<T>,
     pub(super) lines: u64,
 }
 
-impl<T> Default for Reduced<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), lines: 0 }
-    }
-}
-
-/// The items of all blocks.
-struct All<T> {
-    /// Items that are not in a run. They are not sorted.
-    items: Vec<T>,
-    runs: Option<Runs<T>>,
-    copies: bool,
-    threads: usize,
-    lines: u64,
-}
-
-impl<T: Item> Sink for All<T> {
+impl<T: Item> Sink for Items<T> {
     type Made = Reduced<T>;
 
     fn take(&mut self, made: &mut Reduced<T>) -> Result<()> {
         self.lines += std::mem::take(&mut made.lines);
-        if self.items.len() + made.items.len() > IN_MEMORY {
+        if self.few.len() + made.items.len() > IN_MEMORY {
             self.make_room()?;
         }
-        self.items.append(&mut made.items);
+        self.few.append(&mut made.items);
         Ok(())
     }
 }
 
-impl<T: Item> All<T> {
+impl<T: Item> Items<T> {
     /// Makes one more run of the items, unless most of them are repeated.
     fn make_room(&mut self) -> Result<()> {
         self.sort();
-        if self.items.len() > IN_MEMORY / 2 {
+        if self.few.len() > IN_MEMORY / 2 {
             let runs = match &mut self.runs {
                 Some(runs) => runs,
                 none => none.insert(Runs::new()?),
             };
-            runs.push(&self.items)?;
-            self.items.clear();
+            runs.push(&self.few)?;
+            self.few.clear();
         }
         Ok(())
     }
 
     fn sort(&mut self) {
-        sort(&mut self.items, self.threads);
+        sort(&mut self.few, self.threads);
         if !self.copies {
-            self.items.dedup();
+            self.few.dedup();
         }
     }
 }
