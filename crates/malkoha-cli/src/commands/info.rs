@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::arguments::NowArgs;
 use crate::failure::Outcome;
 use crate::filter::{self, Facts, Window};
-use crate::output::print_record;
+use crate::output::{self, print_record};
 use crate::time;
 
 const AFTER_HELP: &str = "\
@@ -135,6 +135,5 @@ fn text(facts: &Facts) -> String {
     if facts.spilled > 0 {
         rows.insert(2, ("beside table", format!("{} {further}", HumanCount(facts.spilled))));
     }
-    let rows = rows.into_iter().map(|(label, value)| format!("{label:<13} {value}"));
-    rows.collect::<Vec<_>>().join("\n")
+    output::rows(rows)
 }

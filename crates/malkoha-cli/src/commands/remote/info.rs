@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Place;
 use crate::failure::Outcome;
-use crate::output::print_record;
+use crate::output::{print_record, rows};
 use crate::remote::Sums;
 
 /// Print the totals of all shards
@@ -40,16 +40,13 @@ impl Arguments {
             }))?;
             return Ok(Outcome::Found);
         }
-        let text = [
+        print_record(&rows([
             ("lines", format!("{}, begun for {}", HumanCount(keys), HumanCount(capacity))),
             ("fpr", format!("{fpr:.3e}")),
             ("size", HumanBytes(bytes).to_string()),
             ("shards", HumanCount(shards as u64).to_string()),
             ("segments", HumanCount(segments).to_string()),
-        ]
-        .map(|(label, value)| format!("{label:<13} {value}"))
-        .join("\n");
-        print_record(&text)?;
+        ]))?;
         Ok(Outcome::Found)
     }
 }

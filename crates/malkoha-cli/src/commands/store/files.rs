@@ -130,7 +130,7 @@ impl Rm {
             let is_all = name_of(Path::new(name)).is_empty();
             ensure!(!is_all, "'{}' would be all files: name those to forget", name.display());
         }
-        let store = self.place.writing(false)?;
+        let store = self.place.writing()?;
         let file_store = FileStore::new(&store);
         let files = select(&self.place, file_store, &self.names)?.files;
         for name in files.keys() {
@@ -146,7 +146,7 @@ impl Rm {
 
 impl Gc {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.writing(false)?;
+        let store = self.place.writing()?;
         let collected = self.place.named(FileStore::new(&store).collect())?;
         self.place.named(store.compact())?;
         self.place.named(store.close())?;

@@ -1,7 +1,6 @@
 //! Whole files and trees of them, cut into chunks that are stored once.
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -80,7 +79,7 @@ impl Import {
         if self.files.iter().any(|path| is_cut(path)) {
             tell_summary("malkoha: names in the store are without a leading '/' and without '..'");
         }
-        let store = self.place.packing(self.packing, true)?;
+        let store = self.place.with(self.packing.options(), true)?;
         let sums = self.store(FileStore::new(&store), &mut tree)?;
         self.place.named(store.close())?;
         self.summarise(&sums, &tree)?;
@@ -113,7 +112,7 @@ impl Import {
                             continue;
                         }
                     };
-                    let input = Counted { file, progress: &progress };
+                    let input = progress.bar().wrap_read(file);
                     let import = file_store.import(name, input, *metadata, chunking, digest);
                     let import = self.place.named(import)?;
                     sums.files += 1;
@@ -141,19 +140,5 @@ impl Import {
              {directories} directories, {links} links"
         ));
         Ok(())
-    }
-}
-
-/// A file whose reading shows.
-struct Counted<'a> {
-    file: File,
-    progress: &'a Progress,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.file.read(buffer)?;
-        self.progress.advance(bytes);
-        Ok(bytes)
     }
 }

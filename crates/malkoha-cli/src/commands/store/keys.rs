@@ -204,7 +204,7 @@ impl Del {
     pub(super) fn run(&self) -> Result<Outcome> {
         let keys: Result<Vec<_>> = self.given.iter().map(|key| self.keys.key(key)).collect();
         let keys = keys?;
-        let store = self.place.writing(false)?;
+        let store = self.place.writing()?;
         let table = self.place.named(self.keys.table(&store))?;
         let mut removed = 0;
         for key in &keys {

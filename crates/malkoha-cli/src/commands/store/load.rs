@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use malkoha_store::{Batch, MAX_KEY, MAX_VALUE, Store, Table};
+use malkoha_store::{Batch, Durability, MAX_KEY, MAX_VALUE, Store, Table};
 use serde_json::json;
 
 use super::bytes::{OrderArg, TableArg, from_hex};
@@ -53,8 +53,12 @@ pub(super) struct Load {
 impl Load {
     pub(super) fn run(&self) -> Result<Outcome> {
         let options = self.order.options(self.packing.options(), &self.table);
-        let store =
-            if self.echo { self.place.durable(options) } else { self.place.with(options, true) }?;
+        let store = if self.echo {
+            // Every write is on the device before its key is printed.
+            self.place.open(options.durability(Durability::Always), true)
+        } else {
+            self.place.with(options, true)
+        }?;
         let mut pairs = 0;
         let loaded = self.load(&store, &mut pairs);
         let closed = self.place.named(store.close());

@@ -147,23 +147,13 @@ struct Place {
 }
 
 impl Place {
-    fn writing(&self, create: bool) -> Result<Store> {
-        // Closing syncs, so a command that succeeds has everything on disk.
-        self.open(Options::new().durability(Durability::System), create)
-    }
-
-    /// For writing values.
-    fn packing(&self, packing: Packing, create: bool) -> Result<Store> {
-        self.with(packing.options(), create)
+    fn writing(&self) -> Result<Store> {
+        self.with(Options::new(), false)
     }
 
     fn with(&self, options: Options, create: bool) -> Result<Store> {
+        // Closing syncs, so a command that succeeds has everything on disk.
         self.open(options.durability(Durability::System), create)
-    }
-
-    /// The same with every write on the device before it is answered.
-    fn durable(&self, options: Options) -> Result<Store> {
-        self.open(options.durability(Durability::Always), true)
     }
 
     fn open(&self, options: Options, create: bool) -> Result<Store> {
@@ -251,9 +241,3 @@ impl Place {
 
 /// Removes what is left of a store that was only begun.
 const LEFTOVERS: [&str; 3] = ["LOCK", "CHECKPOINT.new", "RESERVE"];
-
-/// A line on standard output.
-fn print_line(line: &str) -> Result<()> {
-    use std::io::Write;
-    writeln!(std::io::stdout(), "{line}").context(crate::failure::CANNOT_WRITE)
-}

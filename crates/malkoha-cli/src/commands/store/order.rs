@@ -36,7 +36,7 @@ yet are sorted by the next 'order', or when they are read. 'put --ordered' and
 
 impl Order {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.writing(false)?;
+        let store = self.place.writing()?;
         let table = self.place.named(self.table.of(&store))?;
         self.place.named(table.set_ordered(!self.off))?;
         let progress = Progress::new("Sorting", Some(store.stats().log_bytes));

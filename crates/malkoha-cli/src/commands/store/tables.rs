@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
+use super::Place;
 use super::bytes::escaped;
-use super::{Place, print_line};
 use crate::failure::Outcome;
 use crate::output::print_record;
 
@@ -36,7 +36,7 @@ In lines, control characters of names are written as 'ls' writes them. With
 impl Tables {
     pub(super) fn run(&self) -> Result<Outcome> {
         if let Some(name) = &self.remove {
-            let store = self.place.writing(false)?;
+            let store = self.place.writing()?;
             let removed = self.place.named(store.remove_table(name))?;
             self.place.named(store.close())?;
             if self.json {
@@ -48,7 +48,7 @@ impl Tables {
         if self.json {
             print_record(&json!({ "tables": tables }))?;
         } else {
-            tables.iter().try_for_each(|name| print_line(&escaped(name.as_bytes())))?;
+            tables.iter().try_for_each(|name| print_record(&escaped(name.as_bytes())))?;
         }
         Ok(Outcome::found_if(!tables.is_empty()))
     }

@@ -9,11 +9,10 @@ use indicatif::{HumanBytes, HumanCount};
 use malkoha_store::{Cut, Error, LostKey, Recovery, Store, Verification};
 use serde_json::{Value, json};
 
+use super::Place;
 use super::bytes::escaped;
-use super::{Place, print_line};
 use crate::failure::{Outcome, tell, tell_summary};
-use crate::output::print_record;
-use crate::output::{field, with_fields};
+use crate::output::{field, print_record, rows, with_fields};
 
 /// Print sizes
 #[derive(Args, Debug)]
@@ -99,8 +98,9 @@ impl Stats {
     pub(super) fn run(&self) -> Result<Outcome> {
         let stats = self.place.reading()?.stats();
         if self.prometheus {
-            return print_line(stats.prometheus(&self.place.store.to_string_lossy()).trim_end())
-                .map(|()| Outcome::Found);
+            let text = stats.prometheus(&self.place.store.to_string_lossy());
+            print_record(&text.trim_end())?;
+            return Ok(Outcome::Found);
         }
         if self.json {
             print_record(&json!({
@@ -113,22 +113,20 @@ impl Stats {
             }))?;
             return Ok(Outcome::Found);
         }
-        let lines = [
+        print_record(&rows([
             ("keys", HumanCount(stats.keys).to_string()),
             ("log", format!("{} in {} files", HumanBytes(stats.log_bytes), stats.files)),
             ("dead", HumanBytes(stats.dead_bytes).to_string()),
             ("tombstones", HumanBytes(stats.tombstone_bytes).to_string()),
             ("index", HumanBytes(stats.index_bytes).to_string()),
-        ]
-        .map(|(label, value)| format!("{label:<13} {value}"));
-        print_line(&lines.join("\n"))?;
+        ]))?;
         Ok(Outcome::Found)
     }
 }
 
 impl Compact {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.writing(false)?;
+        let store = self.place.writing()?;
         let before = store.stats().log_bytes;
         self.place.named(store.compact())?;
         let after = store.stats().log_bytes;
@@ -298,7 +296,7 @@ impl Repair {
 
 impl Backup {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let store = self.place.writing(false).map_err(|error| match error.downcast_ref() {
+        let store = self.place.writing().map_err(|error| match error.downcast_ref() {
             Some(Error::Locked) => anyhow!(
                 "{} is in use by another process: make the backup when that has ended, or in that \
                  process, which can go on meanwhile (Store::backup)",
