@@ -1,69 +1,205 @@
 //! Lines that are not in a filter, which then has them.
 
-use anyhow::{Context, Result};
-use malkoha::Filter;
+use anyhow::{Context, Result, anyhow};
+use malkoha::{Clock, Filter, KeyHasher};
 
-use super::keeping::{Save, Saving};
+use super::keeping::{KeepArgs, Kept, Save, Saving};
+use super::window::{Line, Waiting};
 use crate::failure::CANNOT_WRITE;
 use crate::filter::{Lines, Table};
+use crate::input::{Block, Side};
 use crate::output::LineWriter;
-use crate::pipeline::Sink;
-use crate::records::Hashed;
+use crate::pipeline::{Sink, in_order};
+use crate::progress::Progress;
+use crate::records::{Hashed, Keys, shown};
+use crate::time::{self, SPELLINGS};
+
+/// Adds lines by their hashes, and tells which were new.
+type See<T, C> = fn(&mut Filter<T, C>, &[u64], &mut [bool]) -> Result<()>;
+
+/// Sets the time of a filter whose lines expire.
+type Advance<T, C> = fn(&mut Filter<T, C>, u64);
 
 /// Adds lines, and prints those that are new, or all others.
-pub(super) struct New<T: Table, C: Lines> {
+pub(super) struct Printing<T: Table, C: Lines> {
     pub(super) filter: Filter<T, C>,
+    pub(super) see: See<T, C>,
+    pub(super) advance: Option<Advance<T, C>>,
+    /// If lines expire and have no time.
+    pub(super) clock: Option<Clock>,
+    pub(super) waiting: Option<Waiting>,
+    repeated: bool,
+    out: LineWriter,
+    pub(super) saving: Option<Saving>,
     /// Which lines of a block are new.
     new: Vec<bool>,
-    out: LineWriter,
-    repeated: bool,
     pub(super) lines: u64,
     pub(super) added: u64,
     pub(super) printed: u64,
-    saving: Option<Saving>,
 }
 
-impl<T: Table, C: Lines> New<T, C> {
-    pub(super) fn of(
-        filter: Filter<T, C>,
-        out: LineWriter,
-        repeated: bool,
-        saving: Option<Saving>,
-    ) -> Self {
-        Self { filter, new: Vec::new(), out, repeated, lines: 0, added: 0, printed: 0, saving }
+/// A block of lines, and the time of each, if lines have one.
+#[derive(Default)]
+pub(super) struct Timed {
+    pub(super) lines: Hashed,
+    /// Milliseconds since 1970.
+    pub(super) times: Vec<u64>,
+}
+
+impl Timed {
+    /// Reads a block. Lines have the time of a `field`.
+    fn read(
+        &mut self,
+        block: &Block,
+        keys: &Keys,
+        field: Option<&Keys>,
+        hasher: KeyHasher,
+    ) -> Result<()> {
+        self.lines.fill(block.source(), keys, hasher)?;
+        let Some(field) = field else { return Ok(()) };
+        let mut fits = self.lines.records().map(|(_, fit)| fit.is_some());
+        field.read(block.source(), |batch| {
+            for field in batch.keys.iter().zip(&mut fits).filter(|&(_, fits)| fits).map(|it| it.0) {
+                let wrong =
+                    || anyhow!("'{}' is no time: --time-field takes {SPELLINGS}", shown(field));
+                self.times.push(time::moment(field).ok_or_else(wrong)?);
+            }
+            Ok(())
+        })
     }
 }
 
-impl<T: Table, C: Lines> Save for New<T, C> {
-    fn save(&mut self) -> Result<()> {
-        self.out.finish().context(CANNOT_WRITE)?;
-        self.saving.as_mut().map_or(Ok(()), |saving| saving.save(&self.filter))
+impl<T: Table, C: Lines> Printing<T, C> {
+    pub(super) fn of(filter: Filter<T, C>, out: LineWriter, repeated: bool) -> Self {
+        Self {
+            filter,
+            see: C::insert_new,
+            advance: None,
+            clock: None,
+            waiting: None,
+            repeated,
+            out,
+            saving: None,
+            new: Vec::new(),
+            lines: 0,
+            added: 0,
+            printed: 0,
+        }
+    }
+
+    /// Prints lines, whose time is in a `field` if not the clock's. Saves the filter if it is kept.
+    pub(super) fn run(
+        self,
+        side: &Side,
+        field: Option<Keys>,
+        keep: Option<&KeepArgs>,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let (keys, hasher) = (side.keys.clone(), self.filter.hasher());
+        let work = move |block: &Block, timed: &mut Timed| {
+            timed.read(block, &keys, field.as_ref(), hasher)
+        };
+        let Some(keep) = keep else {
+            return in_order(&side.inputs, progress, threads, work, self)?.finish();
+        };
+        let kept = in_order(&side.inputs, progress, threads, work, Kept::new(self, keep)?)?;
+        kept.end().context("it was saved, and ends")?.finish()
+    }
+
+    fn advance(&mut self, time: u64) {
+        self.advance.iter().for_each(|advance| advance(&mut self.filter, time));
+    }
+
+    /// Sees lines, as many at once as have one time.
+    fn see(&mut self, timed: &Timed) -> Result<()> {
+        let Timed { lines, times } = timed;
+        let (len, mut done) = (lines.hashes.len(), 0);
+        self.new.resize(len, false);
+        loop {
+            let time = times.get(done);
+            let alike = time.map(|time| times[done..].iter().take_while(|&it| it == time).count());
+            let range = done..done + alike.unwrap_or(len);
+            time.iter().for_each(|&&time| self.advance(time));
+            done = range.end;
+            (self.see)(&mut self.filter, &lines.hashes[range.clone()], &mut self.new[range])?;
+            if done == len {
+                break;
+            }
+        }
+        for (line, fit) in lines.records() {
+            self.print(line, fit.map(|i| self.new[i]))?;
+        }
+        Ok(())
+    }
+
+    /// Sees a line that waited.
+    fn see_waiting(&mut self, line: &Line) -> Result<()> {
+        self.advance(line.time);
+        let mut new = [false];
+        (self.see)(&mut self.filter, &[line.hash], &mut new)?;
+        self.print(&line.text, Some(new[0]))
+    }
+
+    /// Counts a line, and prints it if it is wanted. One that equals no other is always new, and
+    /// not remembered.
+    fn print(&mut self, line: &[u8], new: Option<bool>) -> Result<()> {
+        self.lines += 1;
+        self.added += u64::from(new == Some(true));
+        if new.unwrap_or(true) != self.repeated {
+            self.printed += 1;
+            self.out.write(line).context(CANNOT_WRITE)?;
+        }
+        Ok(())
+    }
+
+    /// Prints what still waits, and writes all that was printed.
+    fn finish(mut self) -> Result<Self> {
+        if let Some(mut waiting) = self.waiting.take() {
+            while let Some(line) = waiting.pop() {
+                self.see_waiting(&line)?;
+            }
+            waiting.tell();
+        }
+        self.save()?;
+        Ok(self)
     }
 }
 
-impl<T: Table, C: Lines> Sink for New<T, C> {
-    type Made = Hashed;
+impl<T: Table, C: Lines> Sink for Printing<T, C> {
+    type Made = Timed;
 
     fn head(&mut self, header: &[u8]) -> Result<()> {
         self.out.head(header).context(CANNOT_WRITE)
     }
 
-    fn take(&mut self, block: &mut Hashed) -> Result<()> {
-        self.new.resize(block.hashes.len(), false);
-        C::insert_new(&mut self.filter, &block.hashes, &mut self.new)?;
-        let before = self.added;
-        for (line, fit) in block.records() {
-            // One that equals no other is always new, and not remembered.
-            let is_new = fit.is_none_or(|i| self.new[i]);
-            self.added += u64::from(is_new && fit.is_some());
-            if is_new != self.repeated {
-                self.printed += 1;
-                self.out.write(line).context(CANNOT_WRITE)?;
+    fn take(&mut self, timed: &mut Timed) -> Result<()> {
+        let (before, now) = (self.added, self.clock.as_ref().map(Clock::now));
+        now.into_iter().for_each(|now| self.advance(now));
+        match &mut self.waiting {
+            Some(waiting) => {
+                waiting.take(timed);
+                for (line, _) in timed.lines.records().filter(|(_, fit)| fit.is_none()) {
+                    self.print(line, None)?;
+                }
+                while let Some(line) = self.waiting.as_mut().and_then(Waiting::next) {
+                    self.see_waiting(&line)?;
+                }
             }
+            None => self.see(timed)?,
         }
-        self.lines += block.len() as u64;
-        self.saving.iter_mut().for_each(|saving| saving.changed |= self.added > before);
-        block.clear();
+        // If lines expire, repeated ones may be younger now.
+        let changed = self.advance.is_some() || self.added > before;
+        self.saving.iter_mut().for_each(|saving| saving.changed |= changed);
+        timed.lines.clear();
+        timed.times.clear();
         self.out.end_batch().context(CANNOT_WRITE)
+    }
+}
+
+impl<T: Table, C: Lines> Save for Printing<T, C> {
+    fn save(&mut self) -> Result<()> {
+        self.out.finish().context(CANNOT_WRITE)?;
+        self.saving.as_mut().map_or(Ok(()), |saving| saving.save(&self.filter))
     }
 }

@@ -8,17 +8,16 @@ use indicatif::HumanCount;
 use malkoha::tables::{Ages, Fixed, Growing};
 use malkoha::{FileKind, Filter, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 
-use super::first::New;
-use super::keeping::{KeepArgs, Kept, Save, Saving};
+use super::first::Printing;
+use super::keeping::{KeepArgs, Saving};
 use super::window::WindowArgs;
 use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, Task};
-use crate::input::{Block, Side, name};
+use crate::input::{Side, name};
 use crate::output::{LineWriter, Overwrite, replace};
-use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{Hashed, KeyArgs};
+use crate::records::KeyArgs;
 use crate::time::{self, Now};
 
 const AFTER_HELP: &str = "\
@@ -109,9 +108,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 impl Task for &Arguments {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let New { filter, lines, added, printed, .. } = self.print_new(filter)?;
-        self.summarise(added, lines, filter.len());
-        Ok(Outcome::found_if(printed > 0))
+        let side = self.side()?;
+        self.print(&side, Printing::of(filter, self.out(&side)?, false))
     }
 }
 
@@ -124,17 +122,11 @@ impl Arguments {
         Ok(side)
     }
 
-    fn summarise(&self, added: u64, lines: u64, held: u64) {
-        tell_summary(&format!(
-            "{}: {} of {} lines were new, holds {}",
-            self.filter.display(),
-            HumanCount(added),
-            HumanCount(lines),
-            HumanCount(held),
-        ));
+    fn out(&self, side: &Side) -> Result<LineWriter> {
+        LineWriter::stdout(side.separator(), self.print.line_buffered)
     }
 
-    /// The same for a filter whose lines expire.
+    /// Prints lines of a filter whose lines expire.
     fn print_aged<T: Table + Ages>(&self, file: &FilterFile) -> Result<Outcome> {
         let side = self.side()?;
         let filter = file.read_at::<T>(Now::File)?;
@@ -151,46 +143,32 @@ impl Arguments {
                 "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
             );
         }
-        let total = side.inputs.total_bytes();
-        let progress = Progress::beside_lines("Reading", total);
-        let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
-        let (keys, threads) = (&self.keys, self.threads.threads());
-        let window = &self.window;
-        let saving = Saving::to(&self.filter);
-        let state = saving.state();
-        let printed = window
-            .print(
-                filter,
-                (&side, keys),
-                (out, false),
-                Some((saving, &self.keep)),
-                threads,
-                &progress,
-            )
-            .with_context(|| format!("{path} is {}", state()))?;
-        drop(progress);
-        self.summarise(printed.added, printed.lines, printed.seen.len());
-        Ok(Outcome::found_if(printed.printed > 0))
+        self.print(&side, self.window.printing(filter, self.out(&side)?, false))
     }
 
-    fn print_new<T: Table, C: Lines>(&self, filter: Filter<T, C>) -> Result<New<T, C>> {
-        let hasher = filter.hasher();
-        let side = self.side()?;
-        let total = side.inputs.total_bytes();
-        let progress = Progress::beside_lines("Reading", total);
-        let out = LineWriter::stdout(side.separator(), self.print.line_buffered)?;
+    fn print<T: Table, C: Lines>(
+        &self,
+        side: &Side,
+        mut printing: Printing<T, C>,
+    ) -> Result<Outcome> {
+        let progress = Progress::beside_lines("Reading", side.inputs.total_bytes());
         let saving = Saving::to(&self.filter);
-        let failed = saving.state();
-        let kept = Kept::new(New::of(filter, out, false, Some(saving)), &self.keep)?;
-        let Side { inputs, keys } = side;
-        let work =
-            move |block: &Block, hashed: &mut Hashed| hashed.fill(block.source(), &keys, hasher);
-        let printed = in_order(&inputs, &progress, self.threads.threads(), work, kept);
-        let printed = printed.and_then(|kept| {
-            let mut new = kept.end().context("it was saved, and ends")?;
-            new.save()?;
-            Ok(new)
+        let state = saving.state();
+        printing.saving = Some(saving);
+        let field = self.window.field(&self.keys, side.separator());
+        let printed = field.and_then(|field| {
+            printing.run(side, field, Some(&self.keep), self.threads.threads(), &progress)
         });
-        printed.with_context(|| format!("{} is {}", name(&self.filter), failed()))
+        let Printing { filter, lines, added, printed, .. } =
+            printed.with_context(|| format!("{} is {}", name(&self.filter), state()))?;
+        drop(progress);
+        tell_summary(&format!(
+            "{}: {} of {} lines were new, holds {}",
+            self.filter.display(),
+            HumanCount(added),
+            HumanCount(lines),
+            HumanCount(filter.len()),
+        ));
+        Ok(Outcome::found_if(printed > 0))
     }
 }

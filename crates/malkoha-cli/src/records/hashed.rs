@@ -39,11 +39,6 @@ impl Hashed {
         })
     }
 
-    /// How many records there are.
-    pub(crate) fn len(&self) -> usize {
-        self.lens.len()
-    }
-
     /// All records, and the number of each among those that can be compared.
     pub(crate) fn records(&self) -> impl Iterator<Item = (&[u8], Option<usize>)> {
         let (mut start, mut number) = (0, 0);

@@ -1,11 +1,10 @@
 //! `malkoha uniq`: the first occurrences of a stream's lines.
 
-mod approximate;
 mod counts;
 mod distinct;
 mod exact;
+mod fingerprints;
 mod shards;
-mod within;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
@@ -17,9 +16,6 @@ use crate::arguments::{self, InputArgs, PrintArgs, SeedArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
-
-/// The default rate of fingerprints.
-const DEFAULT_FPR: f64 = 1e-6;
 
 const AFTER_HELP: &str = "\
 Does what awk '!seen[$0]++' does, in a fraction of the memory. It keeps the
@@ -144,10 +140,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let side = arguments.input.side(&arguments.keys)?;
     let total = side.inputs.total_bytes();
     let progress = Progress::beside_lines("Reading", total);
-    let stats = if let Some(within) = arguments.window.within {
-        within::run(arguments, within, &side, &progress)?
-    } else if arguments.approximate {
-        approximate::run(arguments, side, &progress)?
+    let stats = if arguments.approximate || arguments.window.within.is_some() {
+        fingerprints::run(arguments, &side, &progress)?
     } else {
         exact::run(arguments, side, &progress)?
     };
