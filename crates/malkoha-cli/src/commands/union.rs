@@ -9,11 +9,10 @@ use malkoha::{
     Copies, CuckooFilter, CuckooMap, ExpiringCuckooFilter, FileKind, Filter, GrowableCuckooFilter,
     GrowableCuckooMap, GrowableExpiringCuckooFilter, UnionError,
 };
-use serde_json::json;
 
 use super::sets::LinesArgs;
 use crate::failure::{Outcome, tell_summary};
-use crate::filter::{FilterFile, Lines, Table, lock};
+use crate::filter::{FilterFile, Lines, Table, figures, lock};
 use crate::input::{is_same, name};
 use crate::output::{Overwrite, print_record, refuse_both, replace};
 use crate::screen::Operation;
@@ -161,13 +160,9 @@ impl Arguments {
 
     fn summarise<T: Table, C: Lines>(&self, output: &Path, united: &Filter<T, C>) -> Result<()> {
         if self.json {
-            return print_record(&json!({
-                "filters": self.lines.files.len(),
-                "keys": united.len(),
-                "capacity": united.capacity(),
-                "fpr": united.expected_fpr(),
-                "table_bytes": united.size_in_bytes(),
-            }));
+            let mut record = figures(united);
+            record["filters"] = self.lines.files.len().into();
+            return print_record(&record);
         }
         tell_summary(&format!(
             "{}: {} {} of {} filters in {}, fpr {:.2e}",

@@ -39,6 +39,9 @@ pub(crate) trait Lines: Content + Sized + Send + Sync + 'static {
     /// Removes items, one copy each.
     fn remove<T: Table>(filter: &mut Filter<T, Self>, items: &[Self::Item]);
 
+    /// The slots that sorted items need: copies need none, and a key has `most` for its values.
+    fn room(items: &[Self::Item], most: u64) -> u64;
+
     /// Candidate values, each with a number of copies; in a set there are none.
     fn candidates<T: Candidates>(filter: &Filter<T, Self>, hash: u64) -> Vec<(u64, u64)>;
 }
@@ -83,6 +86,10 @@ impl Lines for Keys {
         filter.remove_hashes(hashes, &mut vec![false; hashes.len()]);
     }
 
+    fn room(hashes: &[u64], _: u64) -> u64 {
+        hashes.chunk_by(|a, b| a == b).count() as u64
+    }
+
     fn candidates<T: Candidates>(_: &Filter<T>, _: u64) -> Vec<(u64, u64)> {
         Vec::new()
     }
@@ -113,6 +120,11 @@ impl Lines for Values {
         for &(hash, value) in pairs {
             map.remove_hash(hash, value);
         }
+    }
+
+    fn room(pairs: &[(u64, u64)], most: u64) -> u64 {
+        let of_key = |pairs: &[(u64, u64)]| pairs.chunk_by(|a, b| a == b).count() as u64;
+        pairs.chunk_by(|a, b| a.0 == b.0).map(|pairs| of_key(pairs).min(most)).sum()
     }
 
     fn candidates<T: Candidates>(map: &Filter<T, Self>, hash: u64) -> Vec<(u64, u64)> {

@@ -1,7 +1,8 @@
 //! Facts about a filter or map of any kind.
 
-use malkoha::tables::Lookup;
+use malkoha::tables::{Ages, Expiring, Lookup};
 use malkoha::{Filter, Geometry, KeyHasher};
+use serde_json::{Value, json};
 
 use super::Lines;
 
@@ -98,7 +99,8 @@ impl Shape {
     }
 
     /// Of buckets of four slots with ages.
-    pub(super) fn aged(grows: bool, window: Window) -> Self {
+    pub(super) fn aged<T: Ages>(grows: bool, filter: &Filter<Expiring<T>>) -> Self {
+        let (ttl, resolution, now) = (filter.ttl(), filter.resolution(), filter.now());
         let layout = if grows { "growable" } else { "bucketed" };
         Self {
             grows,
@@ -107,7 +109,17 @@ impl Shape {
             slots_probed: 8,
             slots: None,
             segments: None,
-            window: Some(window),
+            window: Some(Window { ttl, resolution, now }),
         }
     }
+}
+
+/// The record of what was written.
+pub(crate) fn figures<T: Lookup, C: Lines>(filter: &Filter<T, C>) -> Value {
+    json!({
+        "keys": filter.len(),
+        "capacity": filter.capacity(),
+        "fpr": filter.expected_fpr(),
+        "table_bytes": filter.size_in_bytes(),
+    })
 }

@@ -8,7 +8,7 @@ use malkoha::tables::{Ages, Expiring, Fixed, Growing};
 use malkoha::{FileKind, Filter, Keys, Values};
 use same_file::Handle;
 
-use super::lookup::{kind, named};
+use super::lookup::{kind, named, read_at};
 use super::{Lines, Table};
 use crate::failure::Outcome;
 use crate::input::name;
@@ -49,9 +49,7 @@ impl FilterFile {
 
     /// Reads the content, whose lines expire, and sets its time to `now`.
     pub(crate) fn read_at<T: Table + Ages>(&self, now: Now) -> Result<Filter<Expiring<T>>> {
-        let mut filter = self.read::<Expiring<T>, Keys>()?;
-        filter.advance(now.of(filter.now()));
-        Ok(filter)
+        named(&self.path, read_at(&self.path, now))
     }
 
     /// Reads the content, at this time if lines expire, and passes it on.

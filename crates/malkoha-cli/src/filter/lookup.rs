@@ -4,14 +4,13 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use malkoha::tables::{Candidates, Fixed, Growing};
+use malkoha::tables::{Ages, Candidates, Expiring, Fixed, Growing};
 use malkoha::{
     FileKind, Filter, GrowableCuckooFilter, GrowableCuckooMap, KeyHasher, Keys, MappedFile,
     ReadError, Values,
 };
 
 use super::Lines;
-use super::aged;
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
 use crate::time::Now;
@@ -38,7 +37,7 @@ pub(crate) trait Lookup: Send + Sync {
     fn verify(&self) -> Result<(), ReadError>;
 }
 
-impl<T: Opened, C: Lines> Lookup for Filter<T, C> {
+impl<T: Opened<C>, C: Lines> Lookup for Filter<T, C> {
     fn hasher(&self) -> KeyHasher {
         self.hasher()
     }
@@ -71,33 +70,45 @@ impl<T: Opened, C: Lines> Lookup for Filter<T, C> {
 }
 
 /// A table as it is when its file has been opened.
-pub(crate) trait Opened: Candidates + Send + Sync + Sized + 'static {
-    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape;
+trait Opened<C: Lines>: Candidates + Send + Sync + Sized + 'static {
+    fn shape(filter: &Filter<Self, C>) -> Shape;
 
-    fn verify<C: Lines>(_: &Filter<Self, C>) -> Result<(), ReadError> {
+    fn verify(_: &Filter<Self, C>) -> Result<(), ReadError> {
         Ok(())
     }
 }
 
-impl Opened for Fixed {
-    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+impl<C: Lines> Opened<C> for Fixed {
+    fn shape(filter: &Filter<Self, C>) -> Shape {
         Shape::fixed(filter.geometry())
     }
 }
 
-impl Opened for Fixed<MappedFile> {
-    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+impl<C: Lines> Opened<C> for Fixed<MappedFile> {
+    fn shape(filter: &Filter<Self, C>) -> Shape {
         Shape::fixed(filter.geometry())
     }
 
-    fn verify<C: Lines>(filter: &Filter<Self, C>) -> Result<(), ReadError> {
+    fn verify(filter: &Filter<Self, C>) -> Result<(), ReadError> {
         filter.verify()
     }
 }
 
-impl Opened for Growing {
-    fn shape<C: Lines>(filter: &Filter<Self, C>) -> Shape {
+impl<C: Lines> Opened<C> for Growing {
+    fn shape(filter: &Filter<Self, C>) -> Shape {
         Shape::growable(filter.buckets(), filter.segments())
+    }
+}
+
+impl Opened<Keys> for Expiring<Fixed> {
+    fn shape(filter: &Filter<Self>) -> Shape {
+        Shape::aged(false, filter)
+    }
+}
+
+impl Opened<Keys> for Expiring<Growing> {
+    fn shape(filter: &Filter<Self>) -> Shape {
+        Shape::aged(true, filter)
     }
 }
 
@@ -128,16 +139,21 @@ pub(crate) fn open_verified(path: &Path, now: Now) -> Result<Box<dyn Lookup>> {
 }
 
 fn read(path: &Path, now: Now) -> Result<Box<dyn Lookup>, ReadError> {
-    let kind = kind(path)?;
-    if let Some(aged) = aged::open(path, kind, now) {
-        return aged;
-    }
-    Ok(match kind {
+    Ok(match kind(path)? {
+        FileKind::ExpiringSet => Box::new(read_at::<Fixed>(path, now)?),
+        FileKind::GrowableExpiringSet => Box::new(read_at::<Growing>(path, now)?),
         FileKind::GrowableSet => Box::new(GrowableCuckooFilter::open(path)?),
         FileKind::GrowableMap => Box::new(GrowableCuckooMap::open(path)?),
         FileKind::Map => mapped::<Values>(path)?,
         _ => mapped::<Keys>(path)?,
     })
+}
+
+/// Reads a set whose lines expire, and sets its time to `now`.
+pub(super) fn read_at<T: Ages>(path: &Path, now: Now) -> Result<Filter<Expiring<T>>, ReadError> {
+    let mut filter = Filter::<Expiring<T>>::open(path)?;
+    filter.advance(now.of(filter.now()));
+    Ok(filter)
 }
 
 fn mapped<C: Lines>(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {

@@ -3,10 +3,8 @@
 use std::cell::Cell;
 
 use anyhow::{Result, bail};
-use malkoha::{
-    BatchError, BuildError, CuckooFilter, CuckooMap, GrowableCuckooFilter, GrowableCuckooMap,
-    KeyHasher, Keys, Values,
-};
+use malkoha::tables::Growing;
+use malkoha::{BatchError, BuildError, CuckooFilter, CuckooMap, Filter, KeyHasher, Keys, Values};
 
 use super::Arguments;
 use crate::commands::items::Items;
@@ -20,7 +18,7 @@ const ATTEMPTS: u64 = 5;
 const BUCKET_SIZE: u32 = 4;
 
 /// Slots that the values of a key can take in a growable map.
-const GROWABLE_SLOTS: u32 = 2;
+const GROWABLE_SLOTS: u64 = 2;
 
 /// Structures that `malkoha build` can make from items.
 pub(super) trait Built<I>: Sized {
@@ -49,25 +47,35 @@ impl Built<u64> for CuckooFilter {
         threads: usize,
     ) -> Result<Self> {
         let builder = arguments.builder::<Self>(hasher);
-        fill::<Keys, _>(arguments.capacity, items.count(distinct)?, |capacity| {
-            let mut filter = builder.clone().capacity(capacity).build()?;
-            let refused =
-                refused(items, |hashes| filter.insert_hashes_with_threads(hashes, threads))?;
-            Ok((filter, refused))
-        })
+        fill::<Keys, _>(
+            arguments.capacity,
+            items.count(|hashes| Keys::room(hashes, 1))?,
+            |capacity| {
+                let mut filter = builder.clone().capacity(capacity).build()?;
+                let refused =
+                    refused(items, |hashes| filter.insert_hashes_with_threads(hashes, threads))?;
+                Ok((filter, refused))
+            },
+        )
     }
 }
 
-impl Built<u64> for GrowableCuckooFilter {
+impl<C: Lines> Built<C::Item> for Filter<Growing, C> {
     fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
         let capacity = arguments.capacity.unwrap_or(1);
         arguments.growing::<Self>(hasher).capacity(capacity).build().map(drop)
     }
 
-    fn of(arguments: &Arguments, hasher: KeyHasher, items: &Items<u64>, _: usize) -> Result<Self> {
-        let capacity = arguments.capacity.map_or_else(|| items.count(distinct), Ok)?.max(1);
+    fn of(
+        arguments: &Arguments,
+        hasher: KeyHasher,
+        items: &Items<C::Item>,
+        _: usize,
+    ) -> Result<Self> {
+        let room = || items.count(|items| C::room(items, GROWABLE_SLOTS));
+        let capacity = arguments.capacity.map_or_else(room, Ok)?.max(1);
         let mut filter = arguments.growing::<Self>(hasher).capacity(capacity).build()?;
-        items.for_each(|hashes| insert(&mut filter, hashes))?;
+        items.for_each(|items| insert(&mut filter, items))?;
         Ok(filter)
     }
 }
@@ -91,7 +99,7 @@ impl Built<(u64, u64)> for CuckooMap {
         let room = items.count(|pairs| {
             let values = pairs.iter().map(|&(_, value)| value);
             largest.set(values.fold(largest.get(), u64::max));
-            slots(pairs, most)
+            Values::room(pairs, most.into())
         })?;
         let value_bits = arguments.value_bits.unwrap_or(bits_of(largest.get()).max(1));
         let builder = arguments.builder::<Self>(hasher).value_bits(value_bits);
@@ -101,38 +109,6 @@ impl Built<(u64, u64)> for CuckooMap {
             Ok((map, refused))
         })
     }
-}
-
-impl Built<(u64, u64)> for GrowableCuckooMap {
-    fn plan(arguments: &Arguments, hasher: KeyHasher) -> Result<(), BuildError> {
-        let capacity = arguments.capacity.unwrap_or(1);
-        arguments.growing::<Self>(hasher).capacity(capacity).build().map(drop)
-    }
-
-    fn of(
-        arguments: &Arguments,
-        hasher: KeyHasher,
-        items: &Items<(u64, u64)>,
-        _: usize,
-    ) -> Result<Self> {
-        let slots = || items.count(|pairs| slots(pairs, GROWABLE_SLOTS));
-        let capacity = arguments.capacity.map_or_else(slots, Ok)?.max(1);
-        let mut map = arguments.growing::<Self>(hasher).capacity(capacity).build()?;
-        items.for_each(|pairs| insert(&mut map, pairs))?;
-        Ok(map)
-    }
-}
-
-/// The number of slots that sorted hashes need: copies need none.
-fn distinct(hashes: &[u64]) -> u64 {
-    hashes.chunk_by(|a, b| a == b).count() as u64
-}
-
-/// The number of different pairs among sorted ones, counting a limited number for each key.
-fn slots(pairs: &[(u64, u64)], most: u32) -> u64 {
-    let of_key =
-        |pairs: &[(u64, u64)]| (pairs.chunk_by(|a, b| a == b).count() as u64).min(most.into());
-    pairs.chunk_by(|a, b| a.0 == b.0).map(of_key).sum()
 }
 
 /// The number of items that are refused when all are inserted.

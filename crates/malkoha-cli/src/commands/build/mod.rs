@@ -9,7 +9,6 @@ use clap::{Args, ValueEnum};
 use indicatif::{HumanBytes, HumanCount};
 use malkoha::tables::{Fixed, Growing};
 use malkoha::{Builder, Filter, KeyHasher, Keys, Layout, Values};
-use serde_json::json;
 
 use self::fill::Built;
 use super::items::{Items, Reducing};
@@ -280,13 +279,8 @@ fn summarise<T: Table, C: Lines>(
 ) -> Result<()> {
     let value_bits = filter.value_bits();
     if arguments.json {
-        let mut record = json!({
-            "lines": lines,
-            "keys": filter.len(),
-            "capacity": filter.capacity(),
-            "fpr": filter.expected_fpr(),
-            "table_bytes": filter.size_in_bytes(),
-        });
+        let mut record = filter::figures(filter);
+        record["lines"] = lines.into();
         if arguments.values {
             record["value_bits"] = value_bits.into();
         }
