@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, bail};
 use malkoha::KeyHasher;
 use redis::{Cmd, RedisError, Value, cmd, from_redis_value};
+use serde::Serialize;
 
 use super::cluster::Cluster;
 use super::exchange::{Outcome, Policy, Request, exchange};
@@ -33,7 +34,7 @@ pub(crate) struct Shards {
 }
 
 /// The content of all shards together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Sums {
     pub(crate) shards: usize,
     pub(crate) keys: u64,

@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
 use malkoha_text::Options;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::lock::Lock;
@@ -37,7 +38,7 @@ pub(super) struct Journal {
 }
 
 /// The progress of a run.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Deserialize, Serialize)]
 pub(super) struct Progress {
     /// Files that are finished.
     pub(super) finished: usize,
@@ -108,14 +109,7 @@ impl Journal {
                 }
             );
         }
-        let number = |field: &str| journal[field].as_u64().with_context(damaged);
-        let progress = Progress {
-            finished: usize::try_from(number("finished")?)?,
-            saved: usize::try_from(number("saved")?)?,
-            totals: Totals::from_json(&journal["totals"]).with_context(damaged)?,
-            report: number("report")?,
-            before: number("before")?,
-        };
+        let progress = Progress::deserialize(&journal).ok().with_context(damaged)?;
         ensure!(
             progress.saved <= progress.finished && progress.finished <= shards.len(),
             damaged()
@@ -147,14 +141,8 @@ impl Journal {
 
     /// Writes the progress to the journal.
     pub(super) fn note(&mut self, progress: Progress) -> Result<()> {
-        let journal = json!({
-            "run": self.run,
-            "finished": progress.finished,
-            "saved": progress.saved,
-            "totals": progress.totals.to_json(),
-            "report": progress.report,
-            "before": progress.before,
-        });
+        let mut journal = json!(progress);
+        journal["run"] = self.run.clone();
         let path = self.directory.join(NAME);
         replace_with(&path, Overwrite::Anything, &|out| {
             out.write_all(journal.to_string().as_bytes())

@@ -286,7 +286,7 @@ impl Arguments {
     fn summarise(&self, totals: &Totals, seen: &Seen, start: Instant) -> Result<()> {
         let (texts, seconds) = (&seen.texts, start.elapsed().as_secs_f64());
         if self.json {
-            let mut record = totals.to_json();
+            let mut record = json!(totals);
             record["index_bytes"] = texts.size_in_bytes().into();
             record["expected_wrong_loss"] = texts.expected_wrong_loss().into();
             record["peak_bytes"] = peak_bytes().into();

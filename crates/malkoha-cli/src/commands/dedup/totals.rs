@@ -3,10 +3,10 @@
 use std::fmt;
 
 use indicatif::HumanCount;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 /// Counts of documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Totals {
     pub(super) documents: u64,
     pub(super) kept: u64,
@@ -22,39 +22,6 @@ pub(super) struct Totals {
     /// Records without a text, and those of them that were dropped.
     pub(super) bad: u64,
     pub(super) bad_dropped: u64,
-}
-
-/// The names of the counts.
-type Field = (&'static str, fn(&mut Totals) -> &mut u64);
-
-const FIELDS: [Field; 9] = [
-    ("documents", |it| &mut it.documents),
-    ("kept", |it| &mut it.kept),
-    ("same", |it| &mut it.same),
-    ("near", |it| &mut it.near),
-    ("emptied", |it| &mut it.emptied),
-    ("cut", |it| &mut it.cut),
-    ("paragraphs", |it| &mut it.paragraphs),
-    ("bad", |it| &mut it.bad),
-    ("bad_dropped", |it| &mut it.bad_dropped),
-];
-
-impl Totals {
-    pub(super) fn to_json(self) -> Value {
-        let mut totals = self;
-        FIELDS
-            .iter()
-            .map(|(name, field)| ((*name).to_owned(), json!(*field(&mut totals))))
-            .collect()
-    }
-
-    pub(super) fn from_json(value: &Value) -> Option<Self> {
-        let mut totals = Self::default();
-        for (name, field) in FIELDS {
-            *field(&mut totals) = value.get(name)?.as_u64()?;
-        }
-        Some(totals)
-    }
 }
 
 impl fmt::Display for Totals {

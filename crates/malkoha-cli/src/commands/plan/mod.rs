@@ -43,28 +43,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let &Arguments { keys, fpr, json } = arguments;
     let rows = rows(keys, fpr)?;
     if json {
-        print_record(&record(keys, fpr, &rows))?;
+        print_record(&json!({ "keys": keys, "fpr": fpr, "structures": rows }))?;
     } else {
         print_record(&table(keys, fpr, &rows))?;
     }
     Ok(Outcome::Found)
-}
-
-fn record(keys: u64, fpr: f64, rows: &[Row]) -> serde_json::Value {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| {
-            json!({
-                "structure": row.structure,
-                "bits_per_key": row.bits_per_key,
-                "bytes": row.bytes,
-                "fpr": row.fpr,
-                "deletes": row.deletes,
-                "built_by_malkoha": row.built,
-            })
-        })
-        .collect();
-    json!({ "keys": keys, "fpr": fpr, "structures": rows })
 }
 
 /// Columns of the first column.

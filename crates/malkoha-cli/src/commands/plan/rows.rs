@@ -3,10 +3,12 @@
 use anyhow::Result;
 use malkoha::{BuildError, CuckooFilter, GrowableCuckooFilter, Layout, Plan, params};
 use malkoha_classic::blocked_bloom_bits_per_key;
+use serde::Serialize;
 
 use crate::arguments::built_rate;
 
 /// One structure's price.
+#[derive(Serialize)]
 pub(super) struct Row {
     pub(super) structure: String,
     pub(super) bits_per_key: f64,
@@ -14,6 +16,7 @@ pub(super) struct Row {
     pub(super) fpr: f64,
     pub(super) deletes: bool,
     /// Whether this program builds it.
+    #[serde(rename = "built_by_malkoha")]
     pub(super) built: bool,
 }
 

@@ -27,19 +27,12 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let Sums { shards, keys, capacity, bytes, segments, fpr } =
-            self.place.open(self.shards, 0)?.sums()?;
+        let sums = self.place.open(self.shards, 0)?.sums()?;
         if self.json {
-            print_record(&json!({
-                "shards": shards,
-                "keys": keys,
-                "capacity": capacity,
-                "fpr": fpr,
-                "bytes": bytes,
-                "segments": segments,
-            }))?;
+            print_record(&json!(sums))?;
             return Ok(Outcome::Found);
         }
+        let Sums { shards, keys, capacity, bytes, segments, fpr } = sums;
         print_record(&rows([
             ("lines", format!("{}, begun for {}", HumanCount(keys), HumanCount(capacity))),
             ("fpr", format!("{fpr:.3e}")),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::Args;
 use malkoha_store::{Error, FileInfo, FileKind, FileStore};
+use serde::Serialize;
 use serde_json::json;
 
 use super::Place;
@@ -45,7 +46,7 @@ one is whole. Links are restored as they were, wherever they point, but nothing
 is ever written through a link below the directory.";
 
 /// Counts of restored entries.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Sums {
     files: u64,
     directories: u64,
@@ -99,10 +100,7 @@ impl Export {
             }
         }
         if self.json {
-            let Sums { files, directories, links, bytes } = sums;
-            print_record(&json!({
-                "files": files, "directories": directories, "links": links, "bytes": bytes,
-            }))?;
+            print_record(&json!(sums))?;
         }
         Ok(Outcome::found_if(!files.is_empty()))
     }

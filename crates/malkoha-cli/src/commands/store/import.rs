@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
 use malkoha_store::{Chunking, Digest, FileKind, FileStore};
+use serde::Serialize;
 use serde_json::json;
 
 use super::names::is_cut;
@@ -60,7 +61,7 @@ If something below a directory cannot be opened, it is reported and skipped,
 and the exit code is 2.";
 
 /// What was stored.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Sums {
     files: u64,
     directories: u64,
@@ -126,14 +127,13 @@ impl Import {
     }
 
     fn summarise(&self, sums: &Sums, tree: &Tree) -> Result<()> {
-        let Sums { files, directories, links, bytes, chunks, new_bytes } = *sums;
         if self.json {
-            return print_record(&json!({
-                "files": files, "directories": directories, "links": links, "bytes": bytes,
-                "chunks": chunks, "new_bytes": new_bytes,
-                "skipped": tree.skipped, "failed": tree.failed,
-            }));
+            let mut record = json!(sums);
+            record["skipped"] = tree.skipped.into();
+            record["failed"] = tree.failed.into();
+            return print_record(&record);
         }
+        let Sums { files, directories, links, bytes, chunks, new_bytes } = *sums;
         let (bytes, new) = (HumanBytes(bytes), HumanBytes(new_bytes));
         tell_summary(&format!(
             "{files} files of {bytes} in {chunks} chunks, {new} of them new; \
