@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::vec::IntoIter;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use indicatif::ProgressBar;
@@ -15,7 +14,7 @@ use same_file::Handle;
 use super::{Inputs, content, is_stdin, name};
 use crate::failure::pass_over;
 use crate::output::stdout;
-use crate::records::{Form, Keys, Source};
+use crate::records::{Form, Source};
 
 /// Bytes that are read at once, unless a record is longer. They fit a processor's cache.
 pub(super) const BLOCK: usize = 1 << 18;
@@ -75,22 +74,13 @@ impl Block {
 
 /// The files that are left to read.
 pub(crate) struct Blocks {
-    paths: IntoIter<PathBuf>,
+    inputs: Inputs,
     /// Blocks that have been handed over.
     handed: u64,
     /// Files that have been opened.
     opened: usize,
-    form: Form,
-    /// A file that cannot be read is an error, and not skipped.
-    all_needed: bool,
-    lengths: Option<Arc<[u64]>>,
-    begun: Option<Arc<[u8]>>,
-    numbered: bool,
-    headed: bool,
-    keys: Option<Arc<Keys>>,
     /// The header of the file.
     header: Option<Arc<[u8]>>,
-    wanted: Arc<AtomicUsize>,
     /// Bytes of the file that have been handed over, and lines.
     offset: u64,
     line: u64,
@@ -101,20 +91,12 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(inputs: &Inputs, progress: ProgressBar) -> Self {
+    pub(super) fn new(inputs: Inputs, progress: ProgressBar) -> Self {
         Self {
-            paths: inputs.paths.clone().into_iter(),
+            inputs,
             handed: 0,
             opened: 0,
-            form: inputs.form,
-            all_needed: inputs.all_needed,
-            lengths: inputs.lengths.clone(),
-            begun: inputs.begun.as_ref().map(|(bytes, _)| Arc::clone(bytes)),
-            numbered: inputs.numbered,
-            headed: inputs.headed,
-            keys: inputs.keys.clone(),
             header: None,
-            wanted: Arc::clone(&inputs.wanted),
             offset: 0,
             line: 0,
             source: None,
@@ -126,12 +108,14 @@ impl Blocks {
     /// Reads the next records, as many as come at once; `false` at the end of all files.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool> {
         loop {
-            if self.opened <= self.wanted.load(Ordering::Relaxed) && self.opened > 0 {
+            if self.opened <= self.inputs.wanted.load(Ordering::Relaxed) && self.opened > 0 {
                 self.source = None;
                 self.rest.clear();
             }
             if self.source.is_none() {
-                let Some(path) = self.paths.next() else { return Ok(false) };
+                let Some(path) = self.inputs.paths.get(self.opened).cloned() else {
+                    return Ok(false);
+                };
                 self.opened += 1;
                 match self.open(&path) {
                     Ok(source) => {
@@ -148,21 +132,22 @@ impl Blocks {
                     self.handed += 1;
                     block.file = self.opened - 1;
                     block.start = 0;
-                    if self.headed && self.offset == 0 {
-                        let header = block.behead(self.form);
-                        self.line = self.form.lines_of(&header);
+                    let Inputs { form, headed, numbered, keys, .. } = &self.inputs;
+                    if *headed && self.offset == 0 {
+                        let header = block.behead(*form);
+                        self.line = form.lines_of(&header);
                         self.header = Some(header);
                     }
                     block.header.clone_from(&self.header);
                     block.line = self.line;
                     block.offset = self.offset + block.start as u64;
-                    if let Some(keys) = self.keys.as_ref().filter(|_| self.offset == 0) {
+                    if let Some(keys) = keys.as_ref().filter(|_| self.offset == 0) {
                         keys.look_at(block.source());
                     }
                     self.offset += block.filled as u64;
-                    if self.numbered {
+                    if *numbered {
                         self.line +=
-                            memchr_iter(self.form.separator, block.source().text).count() as u64;
+                            memchr_iter(form.separator, block.source().text).count() as u64;
                     }
                     return Ok(true);
                 }
@@ -178,8 +163,8 @@ impl Blocks {
         let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
         let source: Box<dyn Read + Send> = if is_stdin(path) {
             ensure!(!is_output(Handle::stdin()), refuse());
-            match self.begun.take() {
-                Some(begun) => Box::new(Cursor::new(begun).chain(io::stdin())),
+            match self.inputs.begun.take() {
+                Some((begun, _)) => Box::new(Cursor::new(begun).chain(io::stdin())),
                 None => Box::new(io::stdin()),
             }
         } else {
@@ -194,7 +179,7 @@ impl Blocks {
     }
 
     fn limited(&self, source: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-        match &self.lengths {
+        match &self.inputs.lengths {
             Some(lengths) => Box::new(source.take(lengths[self.opened - 1])),
             None => source,
         }
@@ -204,7 +189,7 @@ impl Blocks {
     fn fail(&mut self, error: Error) -> Result<()> {
         self.source = None;
         self.rest.clear();
-        if self.all_needed {
+        if self.inputs.all_needed {
             return Err(error);
         }
         pass_over(&error);
@@ -242,15 +227,15 @@ impl Blocks {
             if end < due {
                 continue;
             }
-            let last = self.form.last_end(&bytes[..end], known);
+            let Inputs { form, headed, .. } = &self.inputs;
+            let last = form.last_end(&bytes[..end], known);
             known = end;
-            if !self.form.is_line() && end > BLOCK {
+            if !form.is_line() && end > BLOCK {
                 due = end + end / 8;
             }
             // A line for spreadsheets comes with the header behind it.
-            let lacks_header = |last: usize| {
-                self.headed && self.offset == 0 && self.form.is_sep_alone(&bytes[..last])
-            };
+            let lacks_header =
+                |last: usize| *headed && self.offset == 0 && form.is_sep_alone(&bytes[..last]);
             if let Some(last) = last.filter(|&last| !lacks_header(last)) {
                 block.filled = last;
                 self.rest.extend_from_slice(&bytes[block.filled..end]);

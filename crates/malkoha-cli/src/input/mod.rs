@@ -166,7 +166,7 @@ impl Inputs {
 
     /// All lines, block by block.
     pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
-        Blocks::new(self, progress.bar())
+        Blocks::new(self.clone(), progress.bar())
     }
 }
 
