@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 
 use super::journal::{Journal, Progress};
 use super::seen::Seen;
-use crate::commands::documents::{
-    Content, Fate, Hashes, Note, OnBad, Record, Records, Shard, shown,
-};
+use crate::commands::documents::{Content, Fate, Hashes, Note, Record, Records, Shard, shown};
 use crate::pipeline::Sink;
 
 impl Hashes for Prepared {
@@ -27,7 +25,6 @@ pub(super) struct Decider {
     pub(super) seen: Seen,
     pub(super) progress: Progress,
     shards: Arc<[Shard]>,
-    on_bad: OnBad,
     /// Whether decisions are reported.
     reports: bool,
     /// Whether the lines that stay are written.
@@ -39,12 +36,8 @@ pub(super) struct Decider {
     /// The line of the next record, from 1.
     line: u64,
     journal: Option<Arc<Mutex<Journal>>>,
-    saving: Saving,
-}
-
-/// When to save the state.
-struct Saving {
-    next: Instant,
+    /// When to save the state.
+    next_save: Instant,
 }
 
 /// A state is saved at most this often, and takes at most one part in so many of the time.
@@ -58,24 +51,22 @@ impl Decider {
     pub(super) fn new(
         seen: Seen,
         shards: Arc<[Shard]>,
-        (on_bad, reports, writes): (OnBad, bool, bool),
+        (reports, writes): (bool, bool),
         journal: Option<Arc<Mutex<Journal>>>,
         progress: Progress,
     ) -> Self {
         let first_new = progress.finished;
-        let saving = Saving { next: Instant::now() + SHORTEST };
         Self {
             seen,
             progress,
             shards,
-            on_bad,
             reports,
             writes,
             first_new,
             shard: None,
             line: 1,
             journal,
-            saving,
+            next_save: Instant::now() + SHORTEST,
         }
     }
 
@@ -87,14 +78,14 @@ impl Decider {
         prepared: &Prepared,
         lines: &mut Vec<u8>,
     ) -> Result<()> {
-        let decision = if matches!(record.content, Content::Text) {
+        let decision = if record.content == Content::Text {
             self.seen.texts.decide(prepared)?
         } else {
             self.seen.texts.skip();
             Decision::Keep
         };
         if shard >= self.first_new {
-            self.count(&record.content, &decision);
+            self.count(record, &decision);
             if self.reports {
                 let place = |(file, line): (&str, u64)| json!({ "file": file, "line": line });
                 let of = |number| place(self.seen.place(number));
@@ -104,23 +95,23 @@ impl Decider {
                 }
             }
         }
-        record.fate = match decision {
-            Decision::Keep => Fate::Keep,
-            Decision::Drop(_) => Fate::Drop,
-            Decision::Cut { kept, .. } => Fate::Cut(kept),
-        };
+        match decision {
+            Decision::Keep => {}
+            Decision::Drop(_) => record.fate = Fate::Drop,
+            Decision::Cut { kept, .. } => record.fate = Fate::Cut(kept),
+        }
         self.line += 1;
         Ok(())
     }
 
     /// Counts a decision.
-    fn count(&mut self, content: &Content, decision: &Decision) {
+    fn count(&mut self, record: &Record, decision: &Decision) {
         let totals = &mut self.progress.totals;
-        match (content, decision) {
+        match (&record.content, decision) {
             (Content::Blank, _) => return,
             (Content::Bad(_), _) => {
                 totals.bad += 1;
-                totals.bad_dropped += u64::from(self.on_bad == OnBad::Drop);
+                totals.bad_dropped += u64::from(record.fate == Fate::Drop);
             }
             (_, Decision::Drop(duplicate)) => match duplicate.reason {
                 Reason::Near { .. } => totals.near += 1,
@@ -141,12 +132,12 @@ impl Decider {
     fn save(&mut self, shard: usize) -> Result<()> {
         let Some(journal) = &self.journal else { return Ok(()) };
         let start = Instant::now();
-        if start < self.saving.next {
+        if start < self.next_save {
             return Ok(());
         }
         journal.lock().save(&self.seen, shard + 1)?;
         self.progress.saved = shard + 1;
-        self.saving.next = Instant::now() + SHORTEST.max(start.elapsed() * PART);
+        self.next_save = Instant::now() + SHORTEST.max(start.elapsed() * PART);
         Ok(())
     }
 }

@@ -49,7 +49,6 @@ pub(crate) struct Records<P> {
     pub(crate) report: Vec<u8>,
     /// How the lines that stay are compressed, if they are written.
     pub(crate) encoding: Option<Encoding>,
-    on_bad: Option<OnBad>,
     /// Set at the end of a new file.
     pub(crate) note: Option<Note>,
 }
@@ -62,20 +61,13 @@ pub(crate) struct Record {
     pub(crate) fate: Fate,
 }
 
-/// The decision on a record.
+/// What stays of a record. Commands decide on texts alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Keep,
     Drop,
     /// Only these parts of the text stay.
     Cut(Vec<Range<usize>>),
-}
-
-/// What stays of a record.
-pub(super) enum Row<'a> {
-    Drop,
-    Keep,
-    Cut(&'a [Range<usize>]),
 }
 
 /// What stays of each row of a group.
@@ -87,22 +79,19 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn push(&mut self, row: Row<'_>) {
-        if let Row::Cut(kept) = row {
-            self.cut.insert(self.stays.len(), kept.to_vec());
+    pub(super) fn push(&mut self, fate: &Fate) {
+        if let Fate::Cut(kept) = fate {
+            self.cut.insert(self.stays.len(), kept.clone());
         }
-        self.stays.push(!matches!(row, Row::Drop));
+        self.stays.push(*fate != Fate::Drop);
     }
 }
 
 #[cfg(feature = "parquet")]
 impl Rows {
-    pub(super) fn row(&self, at: usize) -> Option<Row<'_>> {
-        self.stays.get(at).map(|stays| match self.cut.get(&at) {
-            Some(kept) => Row::Cut(kept),
-            None if *stays => Row::Keep,
-            None => Row::Drop,
-        })
+    /// Whether a row stays, and the parts of its text if only these do.
+    pub(super) fn row(&self, at: usize) -> Option<(bool, Option<&Vec<Range<usize>>>)> {
+        self.stays.get(at).map(|stays| (*stays, self.cut.get(&at)))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -116,17 +105,6 @@ impl Rows {
     /// Whether all stay as they are.
     pub(super) fn all_stay(&self) -> bool {
         !self.stays.contains(&false) && self.cut.is_empty()
-    }
-}
-
-impl Record {
-    fn row(&self, on_bad: Option<OnBad>) -> Row<'_> {
-        match (&self.content, &self.fate) {
-            (Content::Blank, _) | (_, Fate::Drop) => Row::Drop,
-            (Content::Bad(_), _) if on_bad != Some(OnBad::Keep) => Row::Drop,
-            (Content::Text, Fate::Cut(kept)) => Row::Cut(kept),
-            _ => Row::Keep,
-        }
     }
 }
 
@@ -151,8 +129,8 @@ impl<P: Hashes> Records<P> {
         let records: Vec<Record> = self.records.drain(..).collect();
         let bytes =
             size_of_val(&records[..]) + prepared.iter().map(P::size_in_bytes).sum::<usize>();
-        let Self { shard, ends, on_bad, .. } = *self;
-        (Self { shard, ends, on_bad, records, prepared, ..Self::default() }, bytes)
+        let Self { shard, ends, .. } = *self;
+        (Self { shard, ends, records, prepared, ..Self::default() }, bytes)
     }
 
     /// Reads and prepares the texts of a block.
@@ -165,7 +143,7 @@ impl<P: Hashes> Records<P> {
     ) -> Result<()> {
         let Self { records, prepared, memory, text, .. } = self;
         let field = &*piece.field;
-        (self.shard, self.ends, self.on_bad) = (piece.shard, piece.ends, Some(on_bad));
+        (self.shard, self.ends) = (piece.shard, piece.ends);
         records.clear();
         self.report.clear();
         self.note = None;
@@ -178,10 +156,15 @@ impl<P: Hashes> Records<P> {
             if prepared.len() == at {
                 prepared.push(P::default());
             }
-            if matches!(content, Content::Text) {
-                prepare(text, memory, &mut prepared[at]);
-            }
-            records.push(Record { line, content, fate: Fate::Keep });
+            let fate = match content {
+                Content::Text => {
+                    prepare(text, memory, &mut prepared[at]);
+                    Fate::Keep
+                }
+                Content::Bad(_) if on_bad == OnBad::Keep => Fate::Keep,
+                Content::Bad(_) | Content::Blank => Fate::Drop,
+            };
+            records.push(Record { line, content, fate });
         };
         if let Some(batch) = &piece.batch {
             return read_rows(batch, piece.rows_before, file, field, on_bad, |content, text| {
@@ -224,7 +207,7 @@ impl<P: Hashes> Records<P> {
     /// Adds the rows to those before them in their group, and takes all at its end.
     pub(super) fn gather(&mut self, rows: &mut Rows) {
         if let (Some(ends), Some(_)) = (self.ends_group, self.encoding) {
-            self.records.iter().for_each(|record| rows.push(record.row(self.on_bad)));
+            self.records.iter().for_each(|record| rows.push(&record.fate));
             self.rows = if ends { mem::take(rows) } else { Rows::default() };
         }
     }
@@ -247,12 +230,12 @@ impl<P: Hashes> Records<P> {
 
     fn assemble(&mut self, piece: &Piece) -> Result<()> {
         let block = piece.lines.source().text;
-        let Self { records, text, rest, on_bad, .. } = self;
+        let Self { records, text, rest, .. } = self;
         for record in records.iter() {
             let line = &block[record.line.clone()];
-            match (record.row(*on_bad), &record.content) {
-                (Row::Drop, _) => continue,
-                (Row::Cut(kept), Content::Text) => {
+            match &record.fate {
+                Fate::Drop => continue,
+                Fate::Cut(kept) => {
                     // It was parsed before.
                     let place = piece.field.place(line).unwrap_or_default();
                     let _ = json::unquote(&line[place.clone()], text);
@@ -261,7 +244,7 @@ impl<P: Hashes> Records<P> {
                     serde_json::to_writer(&mut *rest, &left)?;
                     rest.extend_from_slice(&line[place.end..]);
                 }
-                _ => rest.extend_from_slice(line),
+                Fate::Keep => rest.extend_from_slice(line),
             }
             // The last line of a file may lack its terminator.
             if rest.last() != Some(&b'\n') {

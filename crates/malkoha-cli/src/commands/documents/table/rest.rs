@@ -18,7 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::SerializedFileWriter;
 
 use super::{AT_ONCE, Batch, Table, damaged, guarded};
-use crate::commands::documents::records::{Row, Rows};
+use crate::commands::documents::records::Rows;
 use crate::input::name;
 
 /// The level of most writers of Parquet. Files do not say theirs.
@@ -185,8 +185,8 @@ fn copy<T: DataType>(
         for at in 0..all {
             row += usize::from(at > 0 && (!repeats || starts[at] == 0));
             let has_value = full == 0 || levels[at] == full;
-            let fate = rows.row(row).context("it has too many rows")?;
-            if !matches!(fate, Row::Drop) {
+            let (stays, parts) = rows.row(row).context("it has too many rows")?;
+            if stays {
                 if full > 0 {
                     levels[kept_levels] = levels[at];
                 }
@@ -196,8 +196,8 @@ fn copy<T: DataType>(
                 kept_levels += 1;
                 if has_value {
                     values.swap(kept_values, value);
-                    if let Row::Cut(kept) = fate {
-                        cut(&mut values[kept_values], kept);
+                    if let Some(parts) = parts {
+                        cut(&mut values[kept_values], parts);
                     }
                     kept_values += 1;
                 }

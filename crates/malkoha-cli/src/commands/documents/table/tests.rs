@@ -5,7 +5,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::*;
-use crate::commands::documents::records::{Row, Rows};
+use crate::commands::documents::records::{Fate, Rows};
 
 const FILES: [&str; 4] = ["pyarrow", "pyarrow-2", "duckdb", "polars"];
 
@@ -31,12 +31,12 @@ fn texts(path: &Path, field: &str) -> Result<Vec<Result<String, Bad>>> {
 }
 
 /// Writes what stays of a file, by row.
-fn rest<'a>(from: &Path, to: &Path, row: impl Fn(usize) -> Row<'a>) -> Result<()> {
+fn rest(from: &Path, to: &Path, fate: impl Fn(usize) -> Fate) -> Result<()> {
     let table = Table::open(from, &Field::parse("text"), Some(to))?;
     let mut writer = TableWriter::begin(&table, &File::create(to)?)?;
     let (mut before, mut rows) = (0, Rows::default());
     for batch in table.batches() {
-        (before..before + batch.rows()).for_each(|at| rows.push(row(at)));
+        (before..before + batch.rows()).for_each(|at| rows.push(&fate(at)));
         before += batch.rows();
         if batch.is_last {
             writer.add(&batch, &batch.rest(&std::mem::take(&mut rows))?)?;
@@ -57,7 +57,7 @@ fn what_stays_is_as_it_was() {
         let all = rows(&path);
         assert_eq!(all.len(), 90);
         for (number, keeps) in kept.iter().enumerate() {
-            rest(&path, &out, |n| if keeps(n) { Row::Keep } else { Row::Drop }).unwrap();
+            rest(&path, &out, |n| if keeps(n) { Fate::Keep } else { Fate::Drop }).unwrap();
             let expected = all.iter().enumerate().filter(|(n, _)| keeps(*n)).map(|(_, row)| row);
             assert!(expected.eq(&rows(&out)), "{name} {number}");
             let (before, after) = (metadata(&path), metadata(&out));
@@ -105,9 +105,9 @@ fn texts_are_found_and_cut() {
     let out = dir.path().join("out.parquet");
     for name in FILES {
         rest(&fixture(name), &out, |n| match n % 3 {
-            0 => Row::Drop,
-            1 => Row::Keep,
-            _ => Row::Cut(&[0..2, 5..9]),
+            0 => Fate::Drop,
+            1 => Fate::Keep,
+            _ => Fate::Cut(vec![0..2, 5..9]),
         })
         .unwrap();
         let mut left: Vec<_> = all.iter().cloned().enumerate().filter(|(n, _)| n % 3 > 0).collect();
@@ -144,7 +144,8 @@ fn damaged_files_are_errors() {
                 }
                 std::fs::write(&path, bytes).unwrap();
                 let read = texts(&path, "text");
-                let written = rest(&path, &out, |n| if n % 2 == 0 { Row::Keep } else { Row::Drop });
+                let written =
+                    rest(&path, &out, |n| if n % 2 == 0 { Fate::Keep } else { Fate::Drop });
                 for error in [read.err(), written.err()].into_iter().flatten() {
                     errors += 1;
                     let error = error.to_string();
