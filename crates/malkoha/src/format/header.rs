@@ -10,7 +10,7 @@ use crate::format::spilled;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
-use crate::table::parts::Parts;
+use crate::table::Parts;
 
 /// As in PNG: a byte that is not text, a name, and line ends that a text-mode copy would change.
 const SIGNATURE: [u8; 8] = [0x8b, b'M', b'L', b'K', b'\r', b'\n', 0x1a, b'\n'];

@@ -15,7 +15,7 @@ use crate::table::Rounds;
 use crate::table::traits::Fill;
 use crate::threads::side_by_side;
 
-/// The factor of a hash that gives the path: see [`KeyBits`](super::strings::KeyBits).
+/// The factor of a hash that gives the path: see [`KeyBits`](super::target::KeyBits).
 const PATH: u64 = MIX << MIX_BITS;
 /// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;

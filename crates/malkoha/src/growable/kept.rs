@@ -2,8 +2,8 @@
 //! they are worth a table.
 
 use super::grid::{MIX_BITS, PLACE_BITS};
-use super::strings::KeyBits;
 use super::table::Growing;
+use super::target::KeyBits;
 use super::widths::MAX_BITS;
 use crate::addressing::{LOW_32, MIX};
 

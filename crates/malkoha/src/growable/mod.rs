@@ -1,7 +1,7 @@
 //! Filters and maps that start small, grow to any size, and never ask for the keys again.
 //!
 //! ```text
-//! hash --strings--> two places, string --directory--> segment
+//! hash --target--> two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
 //!      --lookup, change, rebuild--> result --table_impl--> caller
 //! many hashes --sample, reserve--> room --bulk--> slots
@@ -16,10 +16,8 @@ mod codec;
 mod directory;
 mod exhausted;
 mod expiring;
-mod extend;
 mod fill;
 mod grid;
-mod intersection;
 mod kept;
 mod lookup;
 mod matches;
@@ -38,12 +36,10 @@ mod shrink;
 mod sole;
 mod stash;
 mod stream;
-mod strings;
 mod table;
 mod table_impl;
 mod target;
 mod union;
-mod validate;
 mod widths;
 
 pub use kept::KeptBits;
@@ -54,10 +50,9 @@ pub(crate) use bulk::{has_outgrown, sorted};
 pub(crate) use grid::{Grid, MIX_BITS, PLACES};
 pub(crate) use partitions::{Gathered, MAX_PARTITIONS, PARTITION_BITS, partition_number};
 pub(crate) use pool::Pool;
-pub(crate) use record::{Home, Record};
+pub(crate) use record::{Home, Record, count_slots};
 pub(crate) use sample::{New, is_large, keys_with};
 pub(crate) use segment::Form;
 pub(crate) use shape::Shape;
 pub(crate) use table::{GrowParts, Known, NOTHING_KNOWN};
-pub(crate) use validate::count_slots;
 pub(crate) use widths::{MAX_BITS, MAX_DEPTH, Widths};

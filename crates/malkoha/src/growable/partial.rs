@@ -5,9 +5,8 @@ use super::matches::{Match, Matches, Slots};
 use super::record::Home;
 use super::segment::Slot;
 use super::shape::Shape;
-use super::strings::stored;
 use super::table::Growing;
-use super::target::Target;
+use super::target::{Target, stored};
 use crate::spill::SpillKey;
 
 /// The part of a key that a slot knows.

@@ -5,12 +5,11 @@
 use std::array;
 
 use super::pool::Pool;
-use super::record::{Home, Record};
+use super::record::{Home, Record, count_slots};
 use super::shape::Shape;
-use super::strings::KeyBits;
 use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, narrow};
+use super::target::KeyBits;
 use super::union::share;
-use super::validate::count_slots;
 use crate::spill::SpillKey;
 
 /// The depth of the deepest partition.

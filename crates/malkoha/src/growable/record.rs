@@ -2,8 +2,10 @@
 
 use super::any_codec::AnyCodec;
 use super::bucket_word::Pair;
+use super::grid::MIX_BITS;
 use super::segment::{Form, Segment};
 use super::shape::Shape;
+use super::table::{Known, known_bits};
 
 /// Where a segment hangs in the tree: at `path`, the first `depth` bits of its keys' paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,4 +71,31 @@ impl Home {
     pub(super) fn parent(self) -> Self {
         Self { depth: self.depth - 1, path: self.path >> 1 }
     }
+}
+
+/// Occupied slots of a segment, of which `known` then counts how much each knows of its key's
+/// string; `None` if some of them cannot be: occupied ones come first in their buckets, where
+/// lookups find them, and know as many bits as they must.
+pub(crate) fn count_slots(
+    shape: &Shape,
+    record: &Record,
+    bytes: &[u8],
+    known: &mut Known,
+) -> Option<u32> {
+    let segment = record.segment(shape);
+    let grid = record.form.grid;
+    let depth = record.home.depth;
+    let (mut is_valid, mut len) = (true, 0);
+    for bucket in 0..grid.buckets() {
+        let mut occupied = 0;
+        segment.for_each_in(bytes, bucket, |slot, mix| {
+            occupied += 1;
+            is_valid &= segment.codec.length(slot.fingerprint) >= MIX_BITS
+                && grid.bucket(slot.place, mix) == bucket;
+            known[known_bits(shape, depth, slot.fingerprint)] += 1;
+        });
+        is_valid &= occupied == segment.codec.len(segment.load(bytes, bucket));
+        len += occupied;
+    }
+    is_valid.then_some(len)
 }

@@ -1,4 +1,5 @@
-//! Spreads the keys of a segment over more buckets, its own or those of its halves.
+//! Spreads the keys of a segment over more buckets: its own, of which it gets a few, or those of its
+//! halves.
 //!
 //! A key stays in its group whatever the number of buckets, so groups are moved one after another.
 //! The new buckets of a group are put together in registers and written once.
@@ -13,15 +14,24 @@ use std::ops::Range;
 use super::any_codec::AnyCodec;
 use super::bucket_word::{BucketWord, Pair};
 use super::codec::{Codec, refitted};
-use super::grid::{GROUPS, Grid, MIX_BITS, Mix};
-use super::segment::{Position, Segment, Slot};
+use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, Mix};
+use super::rebuild::{Misfit, filling, place_others};
+use super::record::Record;
+use super::segment::{Form, Position, Segment, Slot};
 use super::shape::LANES;
+use super::table::{Growing, narrow};
 use crate::arch::vectorized;
 
 /// Buckets of a group, at most.
 const BUCKETS: usize = 4;
 /// Slots of a group, at most.
 const SLOTS: usize = BUCKETS * LANES as usize;
+
+/// A segment of n buckets grows by n / `EARLY_STEP` until the filter holds its capacity, when only
+/// a segment with more than its share of the keys is full.
+const EARLY_STEP: u64 = 64;
+/// The same for a segment with stashed keys: each step goes through all of them.
+const STASHED_STEP: u64 = 5;
 
 /// Which segment a fingerprint goes to, and what that stores of it.
 pub(super) trait Destination: Copy {
@@ -135,5 +145,52 @@ vectorized! {
                 }
             }
         }
+    }
+}
+
+impl Growing {
+    /// The buckets of a segment after its next step; none if a split makes better use of memory.
+    pub(super) fn extended(&self, number: usize) -> Option<u64> {
+        let Record { form, stashed, .. } = self.records[number];
+        let buckets = form.grid.buckets();
+        let step = match stashed {
+            0 if self.is_below_capacity() => EARLY_STEP,
+            0 => self.shape.steps().part,
+            _ => STASHED_STEP,
+        };
+        let wanted = (buckets + buckets.div_ceil(step)).min(MAX_BUCKETS);
+        filling(self.any_codec(number).width(), form, wanted)
+    }
+
+    /// Gives groups of a segment a bucket more each, until there are so many buckets.
+    pub(super) fn extend(&mut self, number: usize, buckets: u64) {
+        let old = self.records[number].form;
+        let before = old.grid.buckets();
+        let after = buckets.min(before + GROUPS);
+        let form = Form { grid: Grid::new(narrow(after)), ..old };
+        let mut aside = Vec::new();
+        // Takes as many bytes as before: the values are as wide.
+        let any_codec = self.any_codec(number);
+        let (bytes, search) = (self.segments.bytes(number), &mut self.search);
+        let [from, to] = [old, form].map(|form| Segment::new(any_codec.wide(), form));
+        let mut into = [to.lengthened(bytes)];
+        let (first, last) = (before & (GROUPS - 1), after - before);
+        // New buckets are those of consecutive groups, the last of which may be followed by the
+        // first.
+        let rest = (first + last).saturating_sub(GROUPS);
+        let mut waiting = Vec::new();
+        for groups in [first..first + last - rest, 0..rest] {
+            if form.value_bits > 0 {
+                let buckets = groups.clone().flat_map(|group| form.grid.group(group));
+                buckets.for_each(|bucket| to.clear(&mut into[0], bucket));
+            }
+            // SAFETY: asks nothing.
+            unsafe { regroup(Only, &from, bytes, &[to], &mut into, groups, &mut waiting) };
+        }
+        place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
+        let [bytes] = into;
+        let has_stash = self.forget_stash(number);
+        self.install(number, Record { form, ..self.records[number] }, bytes);
+        self.set_aside([number], &aside, has_stash);
     }
 }

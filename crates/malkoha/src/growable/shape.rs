@@ -276,7 +276,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::growable::strings::KeyBits;
+    use crate::growable::target::KeyBits;
 
     #[test]
     fn shapes_keep_what_they_promise() {

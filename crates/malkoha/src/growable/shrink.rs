@@ -9,11 +9,10 @@ use std::mem;
 use super::any_codec::AnyCodec;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Child, Misfit, pour};
-use super::record::{Home, Record};
+use super::record::{Home, Record, count_slots};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
 use super::table::{GrowParts, Growing, NOTHING_KNOWN, narrow};
-use super::validate::count_slots;
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.

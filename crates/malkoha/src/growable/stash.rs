@@ -157,3 +157,28 @@ impl Growing {
         has
     }
 }
+
+impl Growing {
+    /// Takes an entry of a spill list, unless it cannot be: its place is not the first, it knows
+    /// too few bits, or a slot cannot take its value.
+    pub(crate) fn take_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
+        let is_valid = self.is_valid(&key);
+        if is_valid && self.has_slot(&key) {
+            self.spill.add(key, copies);
+        } else if is_valid {
+            self.stash(key, copies);
+        }
+        is_valid
+    }
+
+    fn is_valid(&self, key: &SpillKey) -> bool {
+        let number = key.segment as usize;
+        let record = self.record(number);
+        let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
+        let segment = record.segment(&self.shape);
+        fingerprint >> segment.codec.width == 0
+            && place <= segment.mix(fingerprint).alternate(place)
+            && segment.codec.length(fingerprint) >= MIX_BITS
+            && u64::BITS - key.value.leading_zeros() <= record.form.value_bits
+    }
+}

@@ -10,21 +10,19 @@
 //! Batches are sorted by partition and take each lock once. No function of the caller runs under a
 //! lock.
 
-mod announced;
 mod batch;
 mod fill;
 mod lookup;
 mod partition;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod tests;
-mod time;
 
 pub use partition::Partition;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use announced::Announced;
+use fill::Announced;
 
 use crate::concurrent::sync::{Mutex, lock};
 use crate::error::{BuildError, InsertError};

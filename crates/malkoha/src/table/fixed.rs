@@ -7,7 +7,15 @@ use crate::geometry::{Geometry, Layout};
 use crate::layout::{GapWindows, Lanes, NEVER, Room, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
-use crate::table::parts::Parts;
+
+/// Everything about a table but its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) geometry: Geometry,
+    pub(crate) max_kicks: u32,
+    pub(crate) capacity: u64,
+    pub(crate) len: u64,
+}
 
 /// A table of fixed size. An insert into a full table returns an error.
 ///

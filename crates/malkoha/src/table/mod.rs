@@ -8,18 +8,15 @@ mod fixed;
 mod lookup;
 pub(crate) mod memory;
 pub(crate) mod partition;
-pub(crate) mod parts;
-mod placing;
 pub(crate) mod rounds;
 #[cfg(test)]
 mod tests;
 pub(crate) mod traits;
-mod values;
 
 pub use fixed::Fixed;
+pub(crate) use fixed::Parts;
 pub use memory::Memory;
 pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};
 pub use partition::Rounds;
-pub(crate) use parts::Parts;

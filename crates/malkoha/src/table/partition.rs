@@ -11,8 +11,8 @@ use crate::layout::bits::index;
 use crate::layout::copies::{self, Overflow};
 use crate::layout::{Search, TableLayout};
 use crate::spill::{Spill, SpillKey};
+use crate::table::batch;
 use crate::table::memory::{Memory, zeroed};
-use crate::table::placing;
 use crate::threads::side_by_side;
 
 /// With fewer hashes per segment, bringing the segment into cache does not pay: with 1900, the ring
@@ -270,10 +270,10 @@ fn fill<L: TableLayout>(
     let first_segment = (partitions.start << rounds.cut.shift) as u64;
     for partition in partitions {
         for hashes in rounds.partition(partition) {
-            placing::try_place(layout, bytes, first_segment, hashes, &mut left);
+            batch::try_place(layout, bytes, first_segment, hashes, &mut left);
         }
         left.retain(|hash| {
-            let probe = placing::probe_from(layout, hash.to_le_bytes(), first_segment);
+            let probe = batch::probe_from(layout, hash.to_le_bytes(), first_segment);
             !copies::insert(layout, bytes, &mut overflow, &probe, 0)
         });
         refused.append(&mut left);

@@ -10,7 +10,7 @@ use crate::layout::Lanes;
 use crate::layout::TableLayout;
 use crate::table::fixed::{AnyLayout, with_layout};
 use crate::table::traits::{Change, Fill, Lookup};
-use crate::table::{Fixed, batch, placing};
+use crate::table::{Fixed, batch};
 
 #[path = "../../tests/it/support/random.rs"]
 mod random;
@@ -130,7 +130,7 @@ impl Pair {
                 let words: Vec<[u8; 8]> = hashes.iter().map(|hash| hash.to_le_bytes()).collect();
                 let bytes = &mut *self.table.bytes;
                 with_layout!(&self.table.layout, layout => {
-                    placing::try_place(layout, bytes, 0, &words, &mut left);
+                    batch::try_place(layout, bytes, 0, &words, &mut left);
                 });
                 self.table.parts.len += (hashes.len() - left.len()) as u64;
                 let mut left = left.into_iter().peekable();
