@@ -94,7 +94,7 @@ impl Options {
         let window = self.window()?;
         let (capacity, fpr) = self.growing_from();
         let kept = window.kept(capacity);
-        let (shape, buckets) = Shape::of_ages(kept, fpr, self.growth, window.label_bits())?;
+        let (shape, buckets) = Shape::of(kept, fpr, self.growth, (window.label_bits(), true))?;
         Ok((shape, buckets, window, capacity))
     }
 

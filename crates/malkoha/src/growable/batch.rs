@@ -96,7 +96,7 @@ impl Aims {
         let mut addresses = [Address::default(); GROUP];
         for (i, &index) in index.iter().enumerate() {
             let entry = table.directory.nearest(index);
-            (words[i], addresses[i]) = (entry.word(), entry.address());
+            (words[i], addresses[i]) = (entry.word, entry.address);
         }
         for (segment, &address) in self.segments.iter_mut().zip(&addresses) {
             *segment = table.segments.nearest(address);

@@ -44,11 +44,11 @@ impl Growing {
     /// Inserts a key that nothing matches, if its segment has room and one move is enough.
     #[inline(always)]
     pub(super) fn insert_new(&mut self, target: &Target, value: u64) -> bool {
-        let (number, form) = (target.number(), target.entry.form());
+        let (number, form) = (target.number(), target.entry.word.form());
         let value_bits = u64::BITS - value.leading_zeros();
         let keys = self.records[number].len;
         if value_bits > form.value_bits
-            || target.entry.has_stash()
+            || target.entry.word.has_stash()
             || u64::from(keys) >= self.shape.full(form.grid.buckets(), self.is_below_capacity())
         {
             return false;
@@ -88,7 +88,7 @@ impl Growing {
         loop {
             let target = self.target(hash);
             let value_bits = u64::BITS - value.leading_zeros();
-            if value_bits > target.entry.form().value_bits {
+            if value_bits > target.entry.word.form().value_bits {
                 self.widen(target.number(), value_bits);
                 continue;
             }
@@ -113,7 +113,7 @@ impl Growing {
     /// Finds the copies of a key that might already be in the table.
     #[cold]
     pub(super) fn likeness(&self, target: &Target) -> Likeness {
-        if self.shape.value_bits == 0 && !target.entry.has_stash() {
+        if self.shape.value_bits == 0 && !target.entry.word.has_stash() {
             let own = target.fingerprint;
             let (longest, copies) = self.longest_slots(target).unwrap_or((own, 0));
             return Likeness { longest, copies, is_stashed: false, own: longest };
@@ -212,7 +212,7 @@ impl Growing {
         // Of a map's key, copies in slots may differ from spilled ones.
         let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
         let target = self.target(hash);
-        if !all_alike || target.entry.has_stash() {
+        if !all_alike || target.entry.word.has_stash() {
             return self.remove_from_any(&target, value);
         }
         let found = self.longest_slot_of(&target, value);

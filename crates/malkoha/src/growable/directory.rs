@@ -18,8 +18,8 @@ pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
 /// The directory's entry of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    word: EntryWord,
-    address: Address,
+    pub(super) word: EntryWord,
+    pub(super) address: Address,
 }
 
 /// A segment's record as far as lookups need it, in a word that vector units can take apart.
@@ -66,48 +66,18 @@ impl Entry {
         let high = (number as u64) << 38 | u64::from(any_codec.number) << 32;
         Self { word: EntryWord(high | low | u64::from(form.value_bits)), address }
     }
-
-    #[inline(always)]
-    pub(super) fn address(self) -> Address {
-        self.address
-    }
-
-    #[inline(always)]
-    pub(super) fn word(self) -> EntryWord {
-        self.word
-    }
-
-    #[inline(always)]
-    pub(super) fn number(self) -> usize {
-        self.word.number()
-    }
-
-    /// How its buckets are compared.
-    #[inline(always)]
-    pub(super) fn any_codec(self) -> &'static AnyCodec {
-        AnyCodec::of(self.word.field(32, 6))
-    }
-
-    #[inline(always)]
-    pub(super) fn depth(self) -> u32 {
-        self.word.depth()
-    }
-
-    #[inline(always)]
-    pub(super) fn form(self) -> Form {
-        self.word.form()
-    }
-
-    #[inline(always)]
-    pub(super) fn has_stash(self) -> bool {
-        self.word.has_stash()
-    }
 }
 
 impl EntryWord {
     #[inline(always)]
     pub(super) fn number(self) -> usize {
         (self.0 >> 38) as usize
+    }
+
+    /// How the segment's buckets are compared.
+    #[inline(always)]
+    pub(super) fn any_codec(self) -> &'static AnyCodec {
+        AnyCodec::of(self.field(32, 6))
     }
 
     #[inline(always)]
@@ -240,7 +210,7 @@ impl Directory {
 
     /// The number of the segment of the first strings of `home`.
     pub(super) fn at(&self, home: Home) -> usize {
-        self.entries[self.range(home).start].number()
+        self.entries[self.range(home).start].word.number()
     }
 
     fn entries_of(&mut self, home: Home) -> &mut [Entry] {

@@ -33,9 +33,9 @@ impl Growing {
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = KeyBits::of(hash);
         let entry = self.directory.nearest(self.directory.index(key.path));
-        let wanted = key.fingerprint(entry.depth(), self.near.bits);
-        let (grid, width) = (entry.form().grid, self.near.width());
-        let segment = self.segments.nearest(entry.address());
+        let wanted = key.fingerprint(entry.word.depth(), self.near.bits);
+        let (grid, width) = (entry.word.form().grid, self.near.width());
+        let segment = self.segments.nearest(entry.address);
         let bucket_bits = u64::from(LANES * width);
         let buckets = key.places.map(|place| grid.bucket_in_group(place, key.mix) * bucket_bits);
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
@@ -66,13 +66,13 @@ impl Growing {
     /// another place, so its place is compared.
     #[inline(always)]
     pub(super) fn has_copy_at(&self, target: &Target) -> bool {
-        let is_exact = target.entry.form().grid.narrowing() == 0;
+        let is_exact = target.entry.word.form().grid.narrowing() == 0;
         self.has_match(target) && (is_exact || !self.find(target).is_empty())
     }
 
     #[inline(always)]
     fn has_slot_match(&self, any_codec: &AnyCodec, target: &Target) -> bool {
-        let segment = self.segments.from(target.entry.address()).as_ptr();
+        let segment = self.segments.from(target.entry.address).as_ptr();
         with_codec!(any_codec, codec => {
             let buckets = self.bits_of(codec.width, target);
             // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
@@ -92,10 +92,10 @@ impl Growing {
     /// string.
     #[inline]
     pub(super) fn longest_slot_of(&self, target: &Target, value: u64) -> Option<Match> {
-        let bytes = self.segments.from(target.entry.address());
+        let bytes = self.segments.from(target.entry.address);
         let mut longest: Option<Match> = None;
         with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.form());
+            let segment = Segment::new(codec, target.entry.word.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
                 let zeros = found.fingerprint.trailing_zeros();
@@ -124,7 +124,7 @@ impl Growing {
     /// All that matches.
     pub(super) fn find(&self, target: &Target) -> Matches {
         let mut found = self.slots_of(target).into();
-        if target.entry.has_stash() {
+        if target.entry.word.has_stash() {
             self.find_stashed(target, &mut found);
         }
         found
@@ -134,10 +134,10 @@ impl Growing {
     /// it.
     #[inline]
     pub(super) fn longest_slots(&self, target: &Target) -> Option<(u64, u32)> {
-        let bytes = self.segments.from(target.entry.address());
+        let bytes = self.segments.from(target.entry.address);
         let mut longest: Option<(u64, u32)> = None;
         with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.form());
+            let segment = Segment::new(codec, target.entry.word.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 let found = segment.fingerprint(bytes, at);
                 longest = match longest {
@@ -153,7 +153,7 @@ impl Growing {
     /// Copies of a set's key.
     pub(super) fn count_keys(&self, hash: u64) -> u64 {
         let target = self.target(hash);
-        let longest = if target.entry.has_stash() {
+        let longest = if target.entry.word.has_stash() {
             let found = self.find(&target);
             found.longest().map(|fingerprint| (fingerprint, found.copies(fingerprint)))
         } else {
@@ -191,7 +191,7 @@ impl Growing {
         let mut values = [0; MOST_SLOTS];
         let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
         with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.form());
+            let segment = Segment::new(codec, target.entry.word.form());
             let bytes = self.bytes(target.number());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 values[len] = segment.value(bytes, at);
@@ -200,7 +200,7 @@ impl Growing {
             });
         });
         let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
-        let any = target.entry.has_stash() || fingerprints[..len].iter().any(may_be);
+        let any = target.entry.word.has_stash() || fingerprints[..len].iter().any(may_be);
         let spilled = if any { self.spilled_values(&target) } else { Vec::new() };
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
@@ -216,10 +216,10 @@ impl Growing {
     #[inline(always)]
     pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
         let target = self.target(hash);
-        let mut spilled = target.entry.has_stash();
-        let bytes = self.segments.from(target.entry.address());
+        let mut spilled = target.entry.word.has_stash();
+        let bytes = self.segments.from(target.entry.address);
         with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.form());
+            let segment = Segment::new(codec, target.entry.word.form());
             segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
                 if !self.spill.is_empty() {
                     let key = target.spill_key(segment.fingerprint(bytes, at), 0);
@@ -244,7 +244,7 @@ impl Growing {
     /// The same where its target is known.
     #[inline(always)]
     pub(super) fn request(&self, target: &Target) {
-        let bytes = self.segments.from(target.entry.address());
+        let bytes = self.segments.from(target.entry.address);
         for bit in self.bits_of(target.any_codec.width(), target) {
             prefetch(bytes, bit >> 3);
         }

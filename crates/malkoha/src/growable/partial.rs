@@ -58,14 +58,14 @@ impl Growing {
     /// The segment and the fingerprint of a key; enough of its path must be known.
     pub(super) fn aim_at(&self, partial: &Partial) -> Target {
         let entry = self.directory.find(partial.string << MIX_BITS);
-        let fingerprint = partial.fingerprint(&self.shape, entry.depth());
-        Target::new(entry, entry.any_codec(), partial.places, partial.mix, fingerprint)
+        let fingerprint = partial.fingerprint(&self.shape, entry.word.depth());
+        Target::new(entry, entry.word.any_codec(), partial.places, partial.mix, fingerprint)
     }
 
     /// The two keys with 0 and 1 as the next bit, if too little is known to tell the segment.
     pub(super) fn halves(&self, partial: &Partial) -> Option<[Partial; 2]> {
         let Partial { string, known, .. } = *partial;
-        if self.directory.find(string << MIX_BITS).depth() + MIX_BITS <= known {
+        if self.directory.find(string << MIX_BITS).word.depth() + MIX_BITS <= known {
             return None;
         }
         let half = |bit: u64| Partial {
@@ -121,7 +121,7 @@ impl Growing {
             found.push(Match { fingerprint, value, at });
         });
         let mut found = found.into();
-        if target.entry.has_stash() {
+        if target.entry.word.has_stash() {
             self.find_related(target, &mut found);
         }
         found

@@ -130,17 +130,8 @@ impl Shape {
         Self::of(capacity, fpr, growth, (value_bits, false))
     }
 
-    /// The same for a table whose values are ages of so many bits.
-    pub(crate) fn of_ages(
-        capacity: u64,
-        fpr: f64,
-        growth: Option<f64>,
-        age_bits: u32,
-    ) -> Result<(Self, u32), BuildError> {
-        Self::of(capacity, fpr, growth, (age_bits, true))
-    }
-
-    fn of(
+    /// The same for a table whose values can be ages.
+    pub(crate) fn of(
         capacity: u64,
         fpr: f64,
         growth: Option<f64>,
@@ -195,12 +186,9 @@ impl Shape {
                 all_alike(splits.clamp(least_path_bits, PATH_BITS.1))
             }
             (_, true) => Widths::of_set(shape.root_depth(), keeps),
-            (Some(_), false) => {
-                let known = MIX_BITS + splits + SPARE_BITS;
-                Widths::of_map(shape.root_depth(), known, MIX_BITS + SPARE_BITS, keeps)
-            }
-            (None, false) => {
-                let known = MIX_BITS + MAP_PATH_BITS.min(splits + SPARE_BITS);
+            (_, false) => {
+                let most = if growth.is_some() { u32::MAX } else { MAP_PATH_BITS };
+                let known = MIX_BITS + most.min(splits + SPARE_BITS);
                 Widths::of_map(shape.root_depth(), known, MIX_BITS + SPARE_BITS, keeps)
             }
         };
@@ -276,7 +264,6 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::growable::target::KeyBits;
 
     #[test]
     fn shapes_keep_what_they_promise() {
@@ -335,14 +322,5 @@ mod tests {
     #[test]
     fn a_million_keys_at_two_per_mille_have_twelve_bits() {
         assert_eq!(Shape::new(1_000_000, 0.002, Some(1.0), 0).unwrap().0.widths.bits, 12);
-    }
-
-    #[test]
-    fn the_alternate_is_an_involution() {
-        for n in 0..if cfg!(miri) { 100 } else { 10_000_u64 } {
-            let key = KeyBits::of(n.wrapping_mul(0x9e6c_63d0_876a_68ad));
-            assert!(key.places.iter().all(|&place| place < PLACES));
-            assert_eq!(key.mix.alternate(key.places[1]), key.places[0]);
-        }
     }
 }

@@ -62,7 +62,7 @@ impl Growing {
     #[cold]
     #[inline(never)]
     pub(super) fn is_stashed(&self, target: &Target) -> bool {
-        target.entry.has_stash()
+        target.entry.word.has_stash()
             && self.beginnings(target).any(|fingerprint| self.is_spilled(target, fingerprint))
     }
 

@@ -72,9 +72,9 @@ impl Growing {
     /// Requests the lines of the buckets to which the occupants of full ones can move.
     #[inline(always)]
     fn request_exits(&self, target: &Target) {
-        let bytes = self.segments.from(target.entry.address());
+        let bytes = self.segments.from(target.entry.address);
         with_codec!(target.any_codec, codec => {
-            Segment::new(codec, target.entry.form()).request_exits(bytes, target.buckets);
+            Segment::new(codec, target.entry.word.form()).request_exits(bytes, target.buckets);
         });
     }
 }

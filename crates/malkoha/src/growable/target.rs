@@ -76,7 +76,7 @@ impl Target {
         mix: Mix,
         fingerprint: u64,
     ) -> Self {
-        let grid = entry.form().grid;
+        let grid = entry.word.form().grid;
         let buckets = if grid.is_grouped() {
             places.map(|place| grid.bucket_in_group(place, mix))
         } else {
@@ -89,13 +89,13 @@ impl Target {
     /// since the key arrived moved the mark up.
     #[inline(always)]
     pub(super) fn known_bits(&self, fingerprint: u64) -> usize {
-        let most = self.entry.depth() + self.any_codec.bits;
+        let most = self.entry.word.depth() + self.any_codec.bits;
         most.saturating_sub(fingerprint.trailing_zeros()) as usize
     }
 
     #[inline(always)]
     pub(super) fn number(&self) -> usize {
-        self.entry.number()
+        self.entry.word.number()
     }
 
     pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
@@ -123,7 +123,7 @@ impl Growing {
     pub(super) fn plain_target(&self, any_codec: &'static AnyCodec, hash: u64) -> Target {
         let key = KeyBits::of(hash);
         let entry = self.directory.find(key.path);
-        let fingerprint = key.fingerprint(entry.depth(), self.near.bits);
+        let fingerprint = key.fingerprint(entry.word.depth(), self.near.bits);
         Target::new(entry, any_codec, key.places, key.mix, fingerprint)
     }
 
@@ -132,14 +132,14 @@ impl Growing {
     fn target_in_any(&self, hash: u64) -> Target {
         let key = KeyBits::of(hash);
         let entry = self.directory.find(key.path);
-        let any_codec = entry.any_codec();
-        let fingerprint = key.fingerprint(entry.depth(), any_codec.bits);
+        let any_codec = entry.word.any_codec();
+        let fingerprint = key.fingerprint(entry.word.depth(), any_codec.bits);
         Target::new(entry, any_codec, key.places, key.mix, fingerprint)
     }
 
     #[inline(always)]
     pub(super) fn bits_of(&self, codec_width: u32, target: &Target) -> [u64; 2] {
-        let bits = bucket_bits(codec_width, target.entry.form());
+        let bits = bucket_bits(codec_width, target.entry.word.form());
         target.buckets.map(|bucket| bucket * bits)
     }
 }

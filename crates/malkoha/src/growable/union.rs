@@ -88,7 +88,7 @@ impl Growing {
                 return;
             }
             let value_bits = u64::BITS - value.leading_zeros();
-            if value_bits > target.entry.form().value_bits {
+            if value_bits > target.entry.word.form().value_bits {
                 self.widen(target.number(), value_bits);
             } else if like.copies < MAX_COPIES
                 && !like.is_stashed
@@ -127,11 +127,11 @@ impl Growing {
         }
         // The shortest there that might be the same key stands for all of them. A shorter one might
         // be here.
-        let least = self.aim_at(partial).entry.depth() + MIX_BITS;
+        let least = self.aim_at(partial).entry.word.depth() + MIX_BITS;
         let shortest = partial.cut(from.shortest(partial).max(least));
         let class = shortest.cut(self.shortest(&shortest).max(least));
         let present = self.copies_in(partial, &class, value);
-        let spread = from.aim_at(partial).entry.depth() + MIX_BITS;
+        let spread = from.aim_at(partial).entry.word.depth() + MIX_BITS;
         let missing = if spread <= class.known + MOST_SPREAD {
             from.copies_of(&class, value).saturating_sub(present)
         } else {
@@ -156,7 +156,7 @@ impl Growing {
     /// Copies with this value of all that begins or continues `class` in the segment of `partial`.
     fn copies_in(&self, partial: &Partial, class: &Partial, value: u64) -> u64 {
         let mut target = self.aim_at(partial);
-        target.fingerprint = class.fingerprint(&self.shape, target.entry.depth());
+        target.fingerprint = class.fingerprint(&self.shape, target.entry.word.depth());
         let related = self.related(&target);
         let in_slots = related.values().filter(|&found| found == value).count() as u64;
         let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));

@@ -2,12 +2,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::addressing::scale;
+use crate::layout::Search;
 use crate::layout::bits::index;
 use crate::layout::copies::{self, Overflow};
-use crate::layout::{Lanes, Search};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;
 use crate::table::fixed::Fixed;
@@ -31,20 +30,45 @@ impl Fixed {
         let segment_bytes = index(self.parts.geometry.segment_bytes());
         let segments_per_thread = segments.div_ceil(threads.clamp(1, segments));
         let (lanes, spill, max_kicks) = (self.layout.lanes(), &self.spill, self.parts.max_kicks);
+        // Each thread fills successive segments.
         let fill = |(number, bytes): (usize, &mut [u8])| {
-            let part =
-                number * segments_per_thread..segments.min((number + 1) * segments_per_thread);
-            let run = Run { lanes, spill, max_kicks, segments: part };
-            run.fill(bytes, &sorted, &ends, &is_same)
+            let first = number * segments_per_thread;
+            let start = first.checked_sub(1).map_or(0, |before| ends[before]);
+            let end = ends[segments.min(first + segments_per_thread) - 1];
+            let pairs = &sorted[start..end];
+            let hashes: Vec<u64> = pairs.iter().map(|&(hash, ..)| hash).collect();
+            let first_segment = u32::try_from(first).expect("a segment's number");
+            let (mut search, mut fresh) = (Search::default(), Spill::default());
+            let (mut inserted, mut refused) = (0, Vec::new());
+            batch::pipelined(lanes, bytes, &hashes, first_segment.into(), |bytes, i, probe| {
+                let (_, value, position) = pairs[i];
+                let in_table =
+                    lanes.found(bytes, probe).any(|(_, slot)| is_same(slot.value, value));
+                // The probe counts segments from the first of these; what was spilled before, from
+                // 0.
+                let here = SpillKey::of(probe, 0);
+                let there = SpillKey { segment: here.segment + first_segment, ..here };
+                let mut spilled = spill.values(there).chain(fresh.values(here));
+                if in_table || spilled.any(|(candidate, _)| is_same(candidate, value)) {
+                    return;
+                }
+                drop(spilled);
+                let mut overflow = Overflow { search: &mut search, spill: &mut fresh, max_kicks };
+                if copies::insert(lanes, bytes, &mut overflow, probe, value) {
+                    inserted += 1;
+                } else {
+                    refused.push(position);
+                }
+            });
+            (inserted, refused, fresh.shifted(first_segment.into()))
         };
         let parts =
             self.bytes.chunks_mut(segments_per_thread * segment_bytes).enumerate().collect();
-        let mut refused = Vec::new();
-        let mut inserted = 0;
-        for part in side_by_side(parts, fill) {
-            inserted += part.inserted;
-            refused.extend(part.refused);
-            self.spill.extend(part.spill);
+        let (mut inserted, mut refused) = (0, Vec::new());
+        for (count, positions, spilled) in side_by_side(parts, fill) {
+            inserted += count;
+            refused.extend(positions);
+            self.spill.extend(spilled);
         }
         self.parts.len += inserted;
         refused.sort_unstable();
@@ -71,62 +95,4 @@ fn by_segment(pairs: &[(u64, u64)], segments: usize) -> (Vec<Placed>, Vec<usize>
         *end += 1;
     }
     (sorted, ends)
-}
-
-/// Successive segments, which one thread fills.
-struct Run<'a> {
-    lanes: &'a Lanes,
-    /// What was spilled before.
-    spill: &'a Spill,
-    max_kicks: u32,
-    segments: Range<usize>,
-}
-
-/// The result.
-struct Filled {
-    inserted: u64,
-    refused: Vec<usize>,
-    spill: Vec<(SpillKey, u64)>,
-}
-
-impl Run<'_> {
-    /// `bytes` are those of the run's segments.
-    fn fill(
-        self,
-        bytes: &mut [u8],
-        sorted: &[Placed],
-        ends: &[usize],
-        is_same: &impl Fn(u64, u64) -> bool,
-    ) -> Filled {
-        let Self { lanes, spill, max_kicks, segments } = self;
-        let first_segment = segments.start as u64;
-        let start = segments.start.checked_sub(1).map_or(0, |before| ends[before]);
-        let pairs = &sorted[start..segments.end.checked_sub(1).map_or(0, |last| ends[last])];
-        let hashes: Vec<u64> = pairs.iter().map(|&(hash, ..)| hash).collect();
-        let (mut search, mut fresh) = (Search::default(), Spill::default());
-        let (mut inserted, mut refused) = (0, Vec::new());
-        batch::pipelined(lanes, bytes, &hashes, first_segment, |bytes, i, probe| {
-            let (_, value, position) = pairs[i];
-            let in_table = lanes.found(bytes, probe).any(|(_, slot)| is_same(slot.value, value));
-            // The probe counts segments from the first of the run; what was spilled before, from 0.
-            let here = SpillKey::of(probe, 0);
-            let there = SpillKey { segment: here.segment + narrow(first_segment), ..here };
-            let mut spilled = spill.values(there).chain(fresh.values(here));
-            if in_table || spilled.any(|(candidate, _)| is_same(candidate, value)) {
-                return;
-            }
-            drop(spilled);
-            let mut overflow = Overflow { search: &mut search, spill: &mut fresh, max_kicks };
-            if copies::insert(lanes, bytes, &mut overflow, probe, value) {
-                inserted += 1;
-            } else {
-                refused.push(position);
-            }
-        });
-        Filled { inserted, refused, spill: fresh.shifted(first_segment) }
-    }
-}
-
-fn narrow(segment: u64) -> u32 {
-    u32::try_from(segment).expect("a segment's number")
 }
