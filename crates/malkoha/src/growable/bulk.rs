@@ -38,14 +38,9 @@ struct Task<'a> {
     partitions: Range<usize>,
 }
 
-/// The result of filling a segment.
-struct Filled {
-    number: usize,
-    /// Keys that got slots.
-    count: u32,
-    /// The hashes that matched what is there, or found no slot, in their order.
-    left: Vec<u64>,
-}
+/// The result of filling the segment of this number: keys that got slots, and the hashes that
+/// matched what is there, or found no slot, in their order.
+type Filled = (usize, u32, Vec<u64>);
 
 /// How this many hashes are best sorted for a tree of this many segments; `None` if that does not
 /// pay. `depth` returns the depth of the deepest segment, or `None` if hashes cannot be sorted.
@@ -112,7 +107,7 @@ impl Growing {
             let task = Task { number, record, bytes, room, partitions };
             (!task.partitions.is_empty()).then_some(task)
         });
-        let tasks: Vec<Task<'_>> = tasks.collect();
+        let mut tasks: Vec<Task<'_>> = tasks.collect();
         let shape = &self.shape;
         let fill = |tasks: Vec<Task<'_>>| -> Vec<Filled> {
             let mut search = Search::new();
@@ -124,16 +119,20 @@ impl Growing {
                     let segment = Segment::new(codec, form);
                     let mut filling = Filling::new(segment, home, bytes, room);
                     hashes.for_each(|hashes| filling.fill(hashes, home.depth > bits, &mut search));
-                    Filled { number, count: filling.count, left: filling.left }
+                    (number, filling.count, filling.left)
                 })
             };
             tasks.into_iter().map(fill).collect()
         };
-        let parts = in_units(tasks, bits, threads);
+        // Segments that read the same partitions follow each other, usually on one thread.
+        tasks.sort_unstable_by_key(|task| task.partitions.start);
+        let a_thread = tasks.len().div_ceil(threads).max(1);
+        let (parts, mut tasks) = (tasks.len().div_ceil(a_thread), tasks.into_iter());
+        let parts = (0..parts).map(|_| tasks.by_ref().take(a_thread).collect()).collect();
         let mut filled: Vec<Filled> = side_by_side(parts, fill).into_iter().flatten().collect();
         // The remaining hashes go in by segment, whichever thread filled it.
-        filled.sort_unstable_by_key(|filled| filled.number);
-        for &Filled { number, count, .. } in &filled {
+        filled.sort_unstable_by_key(|&(number, ..)| number);
+        for &(number, count, _) in &filled {
             let record = &mut self.records[number];
             record.len += count;
             let known = record.home.depth + self.shape.widths.at(record.home.depth);
@@ -141,7 +140,7 @@ impl Growing {
             self.occupied += u64::from(count);
             self.len += u64::from(count);
         }
-        for Filled { left, .. } in filled {
+        for (_, _, left) in filled {
             self.insert_batch(&left, &[]);
         }
     }
@@ -153,27 +152,6 @@ impl Growing {
         let full = self.shape.full(form.grid.buckets(), first);
         if stashed > 0 { 0 } else { full.saturating_sub(self.keys_of(number)) }
     }
-}
-
-/// Tasks for this many threads. All tasks of one unit (the segments and the partitions whose paths
-/// begin alike) go to one thread.
-fn in_units(tasks: Vec<Task<'_>>, bits: u32, threads: usize) -> Vec<Vec<Task<'_>>> {
-    let homes = || tasks.iter().map(|task| task.record.home);
-    let unit_bits = homes().map(|home| home.depth).min().unwrap_or(0).min(bits);
-    let unit = |home: Home| home.path >> (home.depth - unit_bits);
-    let first = homes().map(unit).min().unwrap_or(0);
-    let units = homes().map(unit).max().map_or(0, |last| last - first + 1);
-    let a_thread = units.div_ceil(threads.max(1) as u64).max(1);
-    let mut parts: Vec<Vec<Task<'_>>> = Vec::new();
-    parts.resize_with(threads, Vec::new);
-    for task in tasks {
-        // Below the number of threads.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let part = ((unit(task.record.home) - first) / a_thread) as usize;
-        parts[part].push(task);
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

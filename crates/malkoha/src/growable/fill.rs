@@ -31,6 +31,7 @@ pub(super) struct Filling<'a, W> {
 }
 
 /// The buckets of a group of keys, before any of them goes in.
+#[derive(Default)]
 struct Found {
     paths: [u64; GROUP],
     fingerprints: [u64; GROUP],
@@ -38,17 +39,6 @@ struct Found {
     buckets: [[u64; GROUP]; 2],
     are_in: [bool; GROUP],
     lens: [[u32; GROUP]; 2],
-}
-
-impl Found {
-    const NOTHING: Self = Self {
-        paths: [0; GROUP],
-        fingerprints: [0; GROUP],
-        places: [[0; GROUP]; 2],
-        buckets: [[0; GROUP]; 2],
-        are_in: [false; GROUP],
-        lens: [[0; GROUP]; 2],
-    };
 }
 
 /// Which buckets may have changed since a group was looked at, by the last bits of their numbers.
@@ -151,7 +141,7 @@ impl<'a, W: BucketWord> Filling<'a, W> {
     /// Puts hashes into free slots. Skips those of other segments, if `are_mixed`.
     pub(super) fn fill(&mut self, hashes: &[Hash], are_mixed: bool, search: &mut Search) {
         let Home { depth, path, .. } = self.home;
-        let mut found = Found::NOTHING;
+        let mut found = Found::default();
         for hashes in hashes.chunks(GROUP) {
             let mut padded = [[0; 8]; GROUP];
             padded[..hashes.len()].copy_from_slice(hashes);

@@ -3,6 +3,7 @@
 //! The old segment stays as it is until all keys have a place in the new one.
 
 use std::iter;
+use std::ops::Range;
 
 use super::any_codec::AnyCodec;
 use super::bucket_word::Pair;
@@ -62,17 +63,8 @@ pub(super) enum Misfit {
     Stash,
 }
 
-/// Where an occupant goes.
-#[derive(Clone, Copy)]
-pub(super) enum Child {
-    /// Into the segment of this number, with this fingerprint.
-    One(usize, u64),
-    /// Into both, with this one.
-    Both(u64),
-}
-
-/// Moves all occupants of the sources into the segments `to`: `child` returns the destination for a
-/// source's number and a fingerprint. Where a place is crowded, second copies go to `aside`
+/// Moves all occupants of the sources into the segments `to`: for a source's number and a
+/// fingerprint, `children` returns the numbers of those that it goes to, and its fingerprint there. Where a place is crowded, second copies go to `aside`
 /// instead, with the number of their segment. What then finds no place is put there too, or the
 /// function returns `false`, as `misfit` says.
 pub(super) fn pour<const M: usize, const N: usize>(
@@ -81,17 +73,14 @@ pub(super) fn pour<const M: usize, const N: usize>(
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
-    child: impl Fn(usize, u64) -> Child,
+    children: impl Fn(usize, u64) -> (Range<usize>, u64),
 ) -> bool {
     let mut waiting = Vec::new();
     // Occupied lanes of the new buckets: cheaper to know than to look up.
     let mut lens = [[0_u8; 1 << (PLACE_BITS + 1)]; N];
     for (source, (from, bytes)) in sources.into_iter().enumerate() {
         from.for_each_occupant(bytes, |_, occupant, mix| {
-            let (numbers, fingerprint) = match child(source, occupant.fingerprint) {
-                Child::One(number, fingerprint) => (number..number + 1, fingerprint),
-                Child::Both(fingerprint) => (0..N, fingerprint),
-            };
+            let (numbers, fingerprint) = children(source, occupant.fingerprint);
             for number in numbers {
                 let slot = Slot { fingerprint, ..occupant };
                 let bucket = to[number].form.grid.bucket(slot.place, mix);
@@ -224,9 +213,9 @@ impl Growing {
         let (from, to) =
             (Segment::new(codecs[0].wide(), old), Segment::new(codecs[1].wide(), form));
         let mut into = [to.zeroed()];
-        let child = |_, kept| Child::One(0, kept);
+        let children = |_, kept| (0..1, kept);
         let fitted = len == 0
-            || pour([(from, bytes)], &[to], &mut into, search, (&mut aside, misfit), child);
+            || pour([(from, bytes)], &[to], &mut into, search, (&mut aside, misfit), children);
         self.stay_small();
         if !fitted {
             return false;
@@ -299,14 +288,14 @@ impl Growing {
         let mut into = to.each_ref().map(Segment::zeroed);
         let (half, misfits) = (Half::new(codecs[0], codecs[1]), (&mut aside, Misfit::Stash));
         if exhausted > 0 {
-            let child = |_, fingerprint| {
+            let children = |_, fingerprint| {
                 if from.codec.is_exhausted(fingerprint) {
-                    return Child::Both(refitted(fingerprint, codecs[0].bits, codecs[1].bits));
+                    return (0..2, refitted(fingerprint, codecs[0].bits, codecs[1].bits));
                 }
                 let (half, rest) = half.of(fingerprint);
-                Child::One(half, rest)
+                (half..half + 1, rest)
             };
-            pour([(from, bytes)], &to, &mut into, search, misfits, child);
+            pour([(from, bytes)], &to, &mut into, search, misfits, children);
         } else if len > 0 {
             let mut waiting = Vec::new();
             // SAFETY: asks nothing.

@@ -100,10 +100,47 @@ impl New {
         hash: &mut dyn FnMut(usize) -> Option<u64>,
         contains: impl FnOnce(&[u64], &mut [bool]),
     ) -> Self {
-        let Sample { distinct, rare } = Sample::of(hashes, salt, hash);
-        let mut new = Self { keys: distinct, hashes: rare };
+        let mut new = Self::drawn(hashes, salt, hash);
         new.leave_out(contains);
         new
+    }
+
+    /// All keys of a batch: too few rather than too many where some are repeated much more often
+    /// than others, and the hashes that came once or twice in the sample. Draws positions
+    /// independently of each other, so that the order of the keys does not matter.
+    fn drawn(hashes: usize, salt: u64, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
+        let count = (hashes / SAMPLED).min(OF_ROOT * hashes.isqrt()).min(MOST_SAMPLED);
+        // Begun by hashes of the batch: without the key of the hash nobody can foresee which
+        // positions are drawn.
+        let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
+        let mut random = ends.into_iter().fold(salt, |seed, end| seed.rotate_left(21) ^ end);
+        let mut draw = || {
+            // Weyl's sequence, mixed as SplitMix64 does.
+            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let mixed = mixed ^ (mixed >> 31);
+            // Below the number of hashes.
+            #[expect(clippy::cast_possible_truncation, reason = "see above")]
+            let position = ((u128::from(mixed) * hashes as u128) >> 64) as usize;
+            position
+        };
+        let positions = (0..count).map(|_| draw());
+        let mut drawn: Vec<(u64, usize)> =
+            positions.filter_map(|position| Some((hash(position)?, position))).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        let (mut rare, mut once, mut twice, mut runs) = (Vec::new(), 0.0, 0.0, 0.0);
+        for run in drawn.chunk_by(|a, b| a.0 == b.0) {
+            runs += 1.0;
+            if let [(hash, _)] | [(hash, _), _] = run {
+                rare.push(*hash);
+                *(if run.len() == 1 { &mut once } else { &mut twice }) += 1.0;
+            }
+        }
+        // Positions of the batch for each that was drawn.
+        let each = hashes as f64 / count.max(1) as f64;
+        Self { keys: distinct([once, twice, runs], each), hashes: rare }
     }
 
     /// Leaves out the keys that a table has.
@@ -144,15 +181,6 @@ impl New {
     }
 }
 
-/// The distinct keys of a batch.
-struct Sample {
-    /// Its distinct keys, estimated: too few rather than too many where some are repeated much more
-    /// often than others.
-    distinct: f64,
-    /// Hashes that came once or twice in the sample, each once, in ascending order.
-    rare: Vec<u64>,
-}
-
 /// How many different keys there are, if so many were drawn once, twice and at all, and one in
 /// `each` was drawn.
 ///
@@ -171,44 +199,6 @@ fn distinct([once, twice, runs]: [f64; 3], each: f64) -> f64 {
     }
 }
 
-impl Sample {
-    /// Draws positions independently of each other, so that the order of the keys does not matter.
-    fn of(hashes: usize, salt: u64, mut hash: impl FnMut(usize) -> Option<u64>) -> Self {
-        let count = (hashes / SAMPLED).min(OF_ROOT * hashes.isqrt()).min(MOST_SAMPLED);
-        // Begun by hashes of the batch: without the key of the hash nobody can foresee which
-        // positions are drawn.
-        let ends = [0, hashes / 2, hashes.saturating_sub(1)].map(|i| hash(i).unwrap_or(0));
-        let mut random = ends.into_iter().fold(salt, |seed, end| seed.rotate_left(21) ^ end);
-        let mut draw = || {
-            // Weyl's sequence, mixed as SplitMix64 does.
-            random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let mixed = mixed ^ (mixed >> 31);
-            // Below the number of hashes.
-            #[expect(clippy::cast_possible_truncation, reason = "see above")]
-            let position = ((u128::from(mixed) * hashes as u128) >> 64) as usize;
-            position
-        };
-        let positions = (0..count).map(|_| draw());
-        let mut drawn: Vec<(u64, usize)> =
-            positions.filter_map(|position| Some((hash(position)?, position))).collect();
-        drawn.sort_unstable();
-        drawn.dedup();
-        let (mut rare, mut once, mut twice, mut runs) = (Vec::new(), 0.0, 0.0, 0.0);
-        for run in drawn.chunk_by(|a, b| a.0 == b.0) {
-            runs += 1.0;
-            if let [(hash, _)] | [(hash, _), _] = run {
-                rare.push(*hash);
-                *(if run.len() == 1 { &mut once } else { &mut twice }) += 1.0;
-            }
-        }
-        // Positions of the batch for each that was drawn.
-        let each = hashes as f64 / count.max(1) as f64;
-        Self { distinct: distinct([once, twice, runs], each), rare }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,7 +206,7 @@ mod tests {
 
     fn estimate(hashes: usize, key: impl Fn(usize) -> usize) -> f64 {
         let hash = |i| Some((key(i) as u64 + 1).wrapping_mul(MIX));
-        Sample::of(hashes, 0, hash).distinct
+        New::drawn(hashes, 0, hash).keys
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::mem;
 
 use super::any_codec::AnyCodec;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::rebuild::{Child, Misfit, pour};
+use super::rebuild::{Misfit, pour};
 use super::record::{Home, Record, count_slots};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
@@ -102,7 +102,7 @@ impl Growing {
         let sources = [(a, sources[0]), (b, sources[1])];
         let misfits = (&mut aside, Misfit::Refuse);
         let fitted = pour(sources, &[to], &mut into, search, misfits, |half, fingerprint| {
-            Child::One(0, halves.whole_in(to.codec, half, fingerprint))
+            (0..1, halves.whole_in(to.codec, half, fingerprint))
         });
         if !fitted {
             return false;

@@ -28,32 +28,8 @@ pub(crate) struct Overflow<'a> {
     pub(crate) max_kicks: u32,
 }
 
-/// Tries to place a key: in a sparse table in the first place with room, in another in the emptier
-/// one. A table with values always counts as sparse.
-///
-/// # Safety
-///
-/// `bytes` is a table of the layout's geometry.
-#[inline(always)]
-pub(crate) unsafe fn try_place<L: TableLayout>(
-    layout: &L,
-    bytes: &mut [u8],
-    probe: &Probe,
-    value: u64,
-    is_sparse: bool,
-) -> Placement {
-    let aim = layout.aim(probe);
-    // SAFETY: the caller vouches for the table, and the aim is the layout's.
-    unsafe {
-        if is_sparse {
-            layout.try_place(bytes, &aim, probe, value)
-        } else {
-            layout.try_place_emptier(bytes, &aim, || *probe)
-        }
-    }
-}
-
-/// [`insert`] into a table that may be [crowded](TableLayout::CROWDED).
+/// [`insert`] into a table that may be [crowded](TableLayout::CROWDED): there it takes the emptier
+/// place, in a sparse one the first with room. A table with values always counts as sparse.
 ///
 /// # Safety
 ///
@@ -67,8 +43,15 @@ pub(crate) unsafe fn insert_as<L: TableLayout>(
     value: u64,
     is_sparse: bool,
 ) -> bool {
-    // SAFETY: the caller vouches for the table.
-    let placement = unsafe { try_place(layout, bytes, probe, value, is_sparse) };
+    let aim = layout.aim(probe);
+    // SAFETY: the caller vouches for the table, and the aim is the layout's.
+    let placement = unsafe {
+        if is_sparse {
+            layout.try_place(bytes, &aim, probe, value)
+        } else {
+            layout.try_place_emptier(bytes, &aim, || *probe)
+        }
+    };
     placement == Placement::Taken
         || insert_refused(layout, bytes, overflow, probe, value, placement)
 }
@@ -97,9 +80,12 @@ pub(crate) fn absorb<L: TableLayout>(
     from_spill: &Spill,
     copies: Copies,
 ) -> Option<u64> {
-    let count = |bytes: &[u8], spill: &Spill, probe: &Probe, value| {
-        u64::from(layout.copies(bytes, probe, value))
-            .saturating_add(spill.count(&SpillKey::of(probe, value)))
+    let lacking = |bytes: &[u8], spill: &Spill, probe: &Probe, value| {
+        let count = |bytes: &[u8], spill: &Spill| {
+            let spilled = spill.count(&SpillKey::of(probe, value));
+            u64::from(layout.copies(bytes, probe, value)).saturating_add(spilled)
+        };
+        count(from, from_spill).saturating_sub(count(bytes, spill))
     };
     let mut added = 0_u64;
     let places = every_place(layout.addressing().segments(), layout.places());
@@ -108,12 +94,7 @@ pub(crate) fn absorb<L: TableLayout>(
         // What was added for an equal slot before counts as present.
         let missing = match copies {
             Copies::Sum => 1,
-            Copies::Most => count(from, from_spill, &probe, value).saturating_sub(count(
-                bytes,
-                overflow.spill,
-                &probe,
-                value,
-            )),
+            Copies::Most => lacking(bytes, overflow.spill, &probe, value),
         };
         let near = missing.min(MAX_COPIES.into());
         for _ in 0..near {
@@ -133,10 +114,7 @@ pub(crate) fn absorb<L: TableLayout>(
             Copies::Most => layout
                 .addressing()
                 .resident(key.segment, key.place, key.fingerprint)
-                .map_or(0, |probe| {
-                    let all = count(from, from_spill, &probe, key.value);
-                    all.saturating_sub(count(bytes, overflow.spill, &probe, key.value))
-                }),
+                .map_or(0, |probe| lacking(bytes, overflow.spill, &probe, key.value)),
         };
         if missing > 0 {
             overflow.spill.add(key, missing);
@@ -211,25 +189,9 @@ pub(crate) fn insert_refused<L: TableLayout>(
     value: u64,
     refusal: Placement,
 ) -> bool {
-    let limit = overflow.search.refusals.limit(probe.segment, overflow.max_kicks);
-    let inserted = insert_within(layout, bytes, overflow, probe, value, refusal, limit);
-    if !inserted {
-        let price = search_budget::price(layout.places(), overflow.max_kicks);
-        overflow.search.refusals.refused(probe.segment, price);
-    }
-    inserted
-}
-
-fn insert_within<L: TableLayout>(
-    layout: &L,
-    bytes: &mut [u8],
-    overflow: &mut Overflow<'_>,
-    probe: &Probe,
-    value: u64,
-    refusal: Placement,
-    limit: u32,
-) -> bool {
-    let (search, spill, near) = (&mut *overflow.search, &mut *overflow.spill, limit.min(NEAR));
+    let Overflow { search, spill, max_kicks } = overflow;
+    let limit = search.refusals.limit(probe.segment, *max_kicks);
+    let near = limit.min(NEAR);
     let insert_near = |bytes: &mut [u8], search: &mut Search| {
         layout.take_free(bytes, probe, value)
             || insert_with_moves(layout, bytes, search, probe, value, near)
@@ -257,7 +219,13 @@ fn insert_within<L: TableLayout>(
     // A second copy is no reason to refuse a new key.
     let near_room =
         spill_a_copy(layout, bytes, search, spill, probe, near) && insert_near(bytes, search);
-    near_room || (limit > near && insert_with_moves(layout, bytes, search, probe, value, limit))
+    let inserted = near_room
+        || (limit > near && insert_with_moves(layout, bytes, search, probe, value, limit));
+    if !inserted {
+        let price = search_budget::price(layout.places(), *max_kicks);
+        search.refusals.refused(probe.segment, price);
+    }
+    inserted
 }
 
 /// The last search found no room. Of the places that it looked at, takes the first that holds one

@@ -235,7 +235,9 @@ impl Fixed {
         let all = self.parts.len.checked_add(other.parts.len).filter(|&len| len <= MAX_LEN);
         all.ok_or(UnionError::Copies)?;
         // In a copy, since taking out what was added would not give the old bytes back.
-        let mut union = self.copy_for(other)?;
+        self.check_geometry(other)?;
+        let bytes = self.bytes.len() as u64;
+        let mut union = self.to_owned().map_err(|_| UnionError::Memory { bytes })?;
         let (layout, bytes, mut overflow) = union.with_overflow();
         let added = with_layout!(layout, layout => {
             copies::absorb(layout, bytes, &mut overflow, &other.bytes, &other.spill, copies)
@@ -250,9 +252,7 @@ impl Fixed {
     where
         B: Deref<Target = [u8]>,
     {
-        if self.parts.geometry != other.parts.geometry {
-            return Err(UnionError::Different("geometry"));
-        }
+        self.check_geometry(other)?;
         with_layout!(&self.layout, layout => {
             copies::retain(layout, &mut self.bytes, &mut self.spill, &other.bytes);
         });
@@ -261,13 +261,10 @@ impl Fixed {
         Ok(())
     }
 
-    /// A copy, to add what is in another table of the same geometry.
-    fn copy_for<B>(&self, other: &Fixed<B>) -> Result<Self, UnionError> {
-        if self.parts.geometry != other.parts.geometry {
-            return Err(UnionError::Different("geometry"));
-        }
-        let bytes = self.bytes.len() as u64;
-        self.to_owned().map_err(|_| UnionError::Memory { bytes })
+    /// An error if another table has another geometry.
+    pub(super) fn check_geometry<B>(&self, other: &Fixed<B>) -> Result<(), UnionError> {
+        let is_alike = self.parts.geometry == other.parts.geometry;
+        is_alike.then_some(()).ok_or(UnionError::Different("geometry"))
     }
 }
 

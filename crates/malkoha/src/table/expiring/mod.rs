@@ -139,9 +139,7 @@ impl Ages for Fixed {
     }
 
     fn absorb(&mut self, form: Form, times: &mut Times, other: &Self) -> Result<(), UnionError> {
-        if self.parts.geometry != other.parts.geometry {
-            return Err(UnionError::Different("geometry"));
-        }
+        self.check_geometry(other)?;
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
             for (segment, place) in places(&buckets) {
