@@ -7,12 +7,13 @@ use super::any_codec::with_codec;
 use super::fill::Filling;
 use super::grid::MIX_BITS;
 use super::record::{Home, Record};
+use super::sample::{New, is_large, keys_with};
 use super::segment::Segment;
 use super::table::Growing;
 use crate::addressing::MIX;
 use crate::layout::Search;
 use crate::table::Rounds;
-use crate::table::traits::Fill;
+use crate::table::traits::{Fill, Lookup, value_at};
 use crate::threads::side_by_side;
 
 /// The factor of a hash that gives the path: see [`KeyBits`](super::target::KeyBits).
@@ -72,19 +73,55 @@ fn partitions_of(Home { depth, path, .. }: Home, bits: u32) -> Range<usize> {
     first..first + (1 << deeper)
 }
 
+impl Fill for Growing {
+    /// Makes room if that saves many rebuilds. Where the system does not give the memory, the table
+    /// grows as the keys come.
+    fn make_room(&mut self, hashes: usize, hash: &mut dyn FnMut(usize) -> Option<u64>) {
+        // Maps insert batches in their order.
+        if self.shape.value_bits > 0 || !is_large(hashes, self.records.len()) {
+            return;
+        }
+        let (len, room) = (self.occupied, self.room_for());
+        let keys = keys_with(hashes as f64, len, room).and_then(|_| {
+            let new = New::of(hashes, 0, hash, |some, found| self.contains_batch(some, found));
+            keys_with(new.keys, len, room)
+        });
+        if let Some(keys) = keys {
+            self.make_room_to(keys);
+        }
+    }
+
+    fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {
+        sorted(self.segments.len(), hashes, threads, || self.sorted_depth())
+    }
+
+    fn has_outgrown(&self, rounds: &Rounds) -> bool {
+        has_outgrown(self.segments.len(), rounds)
+    }
+
+    fn insert_round(&mut self, rounds: &mut Rounds) -> Vec<u64> {
+        rounds.finish();
+        let threads = rounds.shares().len();
+        self.insert_partitions(rounds, 0..rounds.partitions(), threads);
+        rounds.clear();
+        Vec::new()
+    }
+
+    fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
+        self.insert_stream(hashes, values, |table, i, _, inserted| {
+            if !inserted {
+                table.insert_any(hashes[i], value_at(values, i));
+            }
+        });
+        Vec::new()
+    }
+}
+
 impl Growing {
     /// The depth of the deepest segment; `None` if hashes cannot be sorted for this table: that
     /// loses their positions, which values need.
     pub(crate) fn sorted_depth(&self) -> Option<u32> {
         (self.shape.value_bits == 0).then(|| self.directory.depth())
-    }
-
-    /// Inserts the hashes of a round.
-    pub(super) fn insert_sorted(&mut self, rounds: &mut Rounds) {
-        rounds.finish();
-        let threads = rounds.shares().len();
-        self.insert_partitions(rounds, 0..rounds.partitions(), threads);
-        rounds.clear();
     }
 
     /// Inserts the hashes of these partitions of a round, whose shares are finished. The table does
@@ -157,7 +194,7 @@ impl Growing {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use crate::GrowableCuckooFilter;
-    use crate::table::traits::Fill;
+    use crate::table::traits::{Fill, Lookup};
 
     /// As when the sample was misleading: each of the segments that came would read all hashes.
     #[test]

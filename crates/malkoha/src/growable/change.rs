@@ -6,7 +6,10 @@ use super::record::Record;
 use super::segment::Segment;
 use super::table::{Growing, kicks};
 use super::target::Target;
+use crate::error::InsertError;
+use crate::ring;
 use crate::spill::MAX_COPIES;
+use crate::table::traits::{Change, Lookup, value_at};
 
 /// What the table has that matches a key to be inserted.
 ///
@@ -29,18 +32,95 @@ pub(super) const MAX_REBUILDS: u32 = 3;
 /// only crafted keys find no place.
 const EVEN_BUCKETS: u64 = 16;
 
-impl Growing {
-    /// Inserts a copy of a key; rebuilds, splits or stashes if it must.
+impl Change for Growing {
+    /// Rebuilds, splits or stashes if it must.
     #[inline]
-    pub(super) fn insert(&mut self, hash: u64, value: u64) {
+    fn insert(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
         let target = self.target(hash);
         if self.insert_new(&target, value) {
             self.len += 1;
         } else {
             self.insert_any(hash, value);
         }
+        Ok(())
     }
 
+    #[inline]
+    fn insert_unique(&mut self, hash: u64) -> Result<bool, InsertError> {
+        let target = self.target(hash);
+        let inserted = self.insert_new(&target, 0);
+        self.len += u64::from(inserted);
+        Ok(inserted || self.insert_unless_copy(hash, &target))
+    }
+
+    fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
+        self.insert_stream(hashes, &[], |table, i, target, inserted| {
+            new[i] = inserted || table.insert_unless_copy(hashes[i], target);
+        });
+        Vec::new()
+    }
+
+    #[cold]
+    fn refusal(&self) -> InsertError {
+        InsertError::Full { len: self.len, capacity: self.capacity }
+    }
+
+    #[inline]
+    fn remove(&mut self, hash: u64, value: u64) -> bool {
+        let removed = self.try_remove(hash, value);
+        // A file or a union may have more copies than it counts: what is left at 0 is usually
+        // doubles, which match by chance as before, but might be keys.
+        self.len = self.len.saturating_sub(removed.into());
+        removed
+    }
+
+    fn remove_batch(&mut self, hashes: &[u64], values: &[u64], removed: &mut [bool]) {
+        let ask = |table: &Self, hash: u64| table.prefetch(hash);
+        ring::one_by_one(self, hashes, ask, |table, i, hash, ()| {
+            removed[i] = table.remove(hash, value_at(values, i));
+        });
+    }
+
+    fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
+        let target = self.target(hash);
+        let number = target.number();
+        let key = |found: &Match| target.spill_key(found.fingerprint, old);
+        let mut found = self.find(&target);
+        let found = found.longest_first();
+        let has_it = |found: &Match| found.value == old && found.has_slot();
+        let is_it = |found: &&mut Match| has_it(found) || self.spill.count(&key(found)) > 0;
+        let Some(found) = found.iter_mut().find(is_it) else { return false };
+        let value_bits = u64::BITS - new.leading_zeros();
+        // All slots stay where they are.
+        if value_bits > self.records[number].form.value_bits {
+            self.widen(number, value_bits);
+        }
+        let renamed = target.spill_key(found.fingerprint, new);
+        if has_it(found) {
+            self.set_value(number, found, new);
+        } else if !found.has_slot() && self.unstash(key(found)) {
+            self.stash(renamed, 1);
+        } else if self.spill.take(&key(found)) {
+            self.spill.add(renamed, 1);
+        }
+        true
+    }
+
+    /// Keeps the segments.
+    fn clear(&mut self) {
+        self.segments.clear();
+        for number in 0..self.records.len() {
+            self.records[number].len = 0;
+            self.set_stashed(number, 0);
+        }
+        self.len = 0;
+        self.occupied = 0;
+        self.known.fill(0);
+        self.spill.clear();
+    }
+}
+
+impl Growing {
     /// Inserts a key that nothing matches, if its segment has room and one move is enough.
     #[inline(always)]
     pub(super) fn insert_new(&mut self, target: &Target, value: u64) -> bool {
@@ -79,7 +159,7 @@ impl Growing {
         is_new
     }
 
-    /// [`insert`](Self::insert) for every case.
+    /// [`insert`](Change::insert) for every case.
     #[cold]
     #[inline(never)]
     pub(super) fn insert_any(&mut self, hash: u64, value: u64) {
@@ -199,15 +279,6 @@ impl Growing {
         }
     }
 
-    /// Removes one copy with this value of a key.
-    pub(super) fn remove(&mut self, hash: u64, value: u64) -> bool {
-        let removed = self.try_remove(hash, value);
-        // A file or a union may have more copies than it counts: what is left at 0 is usually
-        // doubles, which match by chance as before, but might be keys.
-        self.len = self.len.saturating_sub(removed.into());
-        removed
-    }
-
     fn try_remove(&mut self, hash: u64, value: u64) -> bool {
         // Of a map's key, copies in slots may differ from spilled ones.
         let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
@@ -264,44 +335,5 @@ impl Growing {
 
     fn set_value(&mut self, number: usize, found: &Match, value: u64) {
         self.segment(number).set_value(self.segments.bytes_mut(number), found.at, value);
-    }
-
-    /// Replaces one value of a key; returns whether it was found.
-    pub(super) fn update(&mut self, hash: u64, old: u64, new: u64) -> bool {
-        let target = self.target(hash);
-        let number = target.number();
-        let key = |found: &Match| target.spill_key(found.fingerprint, old);
-        let mut found = self.find(&target);
-        let found = found.longest_first();
-        let has_it = |found: &Match| found.value == old && found.has_slot();
-        let is_it = |found: &&mut Match| has_it(found) || self.spill.count(&key(found)) > 0;
-        let Some(found) = found.iter_mut().find(is_it) else { return false };
-        let value_bits = u64::BITS - new.leading_zeros();
-        // All slots stay where they are.
-        if value_bits > self.records[number].form.value_bits {
-            self.widen(number, value_bits);
-        }
-        let renamed = target.spill_key(found.fingerprint, new);
-        if has_it(found) {
-            self.set_value(number, found, new);
-        } else if !found.has_slot() && self.unstash(key(found)) {
-            self.stash(renamed, 1);
-        } else if self.spill.take(&key(found)) {
-            self.spill.add(renamed, 1);
-        }
-        true
-    }
-
-    /// Removes all keys. Keeps the segments.
-    pub(super) fn clear(&mut self) {
-        self.segments.clear();
-        for number in 0..self.records.len() {
-            self.records[number].len = 0;
-            self.set_stashed(number, 0);
-        }
-        self.len = 0;
-        self.occupied = 0;
-        self.known.fill(0);
-        self.spill.clear();
     }
 }

@@ -12,7 +12,7 @@ use crate::expiry::{Ages, Times};
 use crate::layout::Copies;
 use crate::params::float;
 use crate::ring;
-use crate::table::traits::Lookup;
+use crate::table::traits::{Candidates, Change, Lookup};
 
 impl Ages for Growing {
     type Form = ();
@@ -49,7 +49,7 @@ impl Ages for Growing {
         refresh: bool,
         new: &mut [bool],
     ) -> Vec<usize> {
-        let ask = |table: &Self, hash: u64| Growing::prefetch(table, hash);
+        let ask = |table: &Self, hash: u64| table.prefetch(hash);
         ring::one_by_one(self, hashes, ask, |table, i, hash, ()| {
             new[i] = table.see_one(times, hash, refresh);
         });
@@ -106,7 +106,7 @@ impl Growing {
     fn age_of(&self, times: &Times, hash: u64) -> Option<u64> {
         let number = self.target(hash).number();
         let mut least = None::<u64>;
-        self.for_each_value(hash, |label, _| {
+        self.for_each_candidate(hash, |label, _| {
             let age = times.age(number, label);
             least = [least, age].into_iter().flatten().min();
         });
@@ -132,7 +132,7 @@ impl Growing {
             }
             return false;
         }
-        self.insert(hash, label);
+        let _never_refused = self.insert(hash, label);
         times.set_blocks(self.blocks());
         times.count_in(label);
         self.copied_ages.drain(..).for_each(|label| times.count_in(label));

@@ -1,22 +1,29 @@
 //! Lookups: of one key, or of many, with the cache lines of the next keys prefetched.
 
+use std::io::{self, Write};
+
 use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
-use super::matches::{MOST_SLOTS, Match, Matches, Slots};
-use super::segment::Segment;
+use super::bucket_word::Pair;
+use super::codec::Codec;
+use super::matches::{Match, Matches};
+use super::record::Record;
+use super::segment::{Segment, Slot};
 use super::shape::LANES;
-use super::table::Growing;
+use super::table::{Growing, narrow};
 use super::target::{KeyBits, Target};
 use crate::arch::prefetch;
+use crate::entries::Entry;
+use crate::format::{self, FileKind};
+use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::Sole;
+use crate::table::traits::{Lookup, Sealed};
 
-/// Keys of a batch whose candidates are looked for together.
-const SOLES: usize = 512;
+impl Sealed for Growing {}
 
-impl Growing {
+impl Lookup for Growing {
     #[inline(always)]
-    pub(super) fn contains(&self, hash: u64) -> bool {
+    fn contains(&self, hash: u64) -> bool {
         if self.is_lean {
             return self.contains_in_groups(hash);
         }
@@ -26,6 +33,93 @@ impl Growing {
         }
     }
 
+    fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
+        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
+        self.find_slots(hashes, found);
+        if self.stashing > 0 {
+            for (found, &hash) in found.iter_mut().zip(hashes) {
+                *found = *found || self.is_stashed(&self.target(hash));
+            }
+        }
+    }
+
+    #[inline]
+    fn has_copy(&self, hash: u64) -> bool {
+        self.has_copy_at(&self.target(hash))
+    }
+
+    fn count(&self, hash: u64) -> u64 {
+        if self.shape.value_bits == 0 { self.count_keys(hash) } else { self.count_values(hash) }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        let slots = (0..self.segments()).flat_map(|number| self.entries_of(number));
+        slots.chain(self.spill().iter().map(|(key, copies)| {
+            let number = key.segment as usize;
+            let segment = self.segment(number);
+            let place = key.place.into();
+            let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
+            let pair = (key.fingerprint.into(), key.value);
+            Entry { copies, ..entry(&segment, number, bucket, pair) }
+        }))
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        self.request(&self.target(hash));
+    }
+
+    #[inline]
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    fn slots(&self) -> u64 {
+        self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
+    }
+
+    fn spilled(&self) -> u64 {
+        self.spill.copies()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        let records = (self.records.len() * size_of::<Record>()) as u64;
+        let known = (self.known.len() * size_of::<u64>()) as u64;
+        self.segments.size_in_bytes()
+            + records
+            + known
+            + self.directory.size_in_bytes()
+            + self.spill.size_in_bytes()
+    }
+
+    /// Of the first segments, the mark of its end not counted.
+    fn fingerprint_bits(&self) -> u32 {
+        self.shape.widths.at(self.shape.root_depth())
+    }
+
+    #[inline]
+    fn value_bits(&self) -> u32 {
+        self.shape.value_bits
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        -(-self.expected_matches()).exp_m1()
+    }
+
+    fn kind(is_map: bool) -> FileKind {
+        if is_map { FileKind::GrowableMap } else { FileKind::GrowableSet }
+    }
+
+    fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
+        format::write_growable(self, kind, hasher, writer)
+    }
+}
+
+impl Growing {
     /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
     /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. It
     /// cannot panic, so loops of it are vectorised in builds with gather instructions.
@@ -108,13 +202,16 @@ impl Growing {
         longest
     }
 
-    /// The slots that match.
-    pub(super) fn slots_of(&self, target: &Target) -> Slots {
-        let number = target.number();
-        let bytes = self.bytes(number);
-        let mut found = Slots::default();
-        let segment = self.segment(number);
-        segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+    /// The slots at the key's places for whose lanes `choose` sets the highest bit.
+    pub(super) fn slots_of(
+        &self,
+        target: &Target,
+        choose: impl Fn(&Codec<Pair>, Pair) -> Pair,
+    ) -> Matches {
+        let (segment, bytes) = (self.segment(target.number()), self.bytes(target.number()));
+        let mut found = Matches::default();
+        let choose = |bucket| choose(segment.codec, bucket);
+        segment.for_each_of(bytes, target.places, target.buckets, choose, |at| {
             let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
             found.push(Match { fingerprint, value, at });
         });
@@ -123,7 +220,8 @@ impl Growing {
 
     /// All that matches.
     pub(super) fn find(&self, target: &Target) -> Matches {
-        let mut found = self.slots_of(target).into();
+        let mut found =
+            self.slots_of(target, |codec, bucket| codec.matches(bucket, target.fingerprint));
         if target.entry.word.has_stash() {
             self.find_stashed(target, &mut found);
         }
@@ -150,115 +248,12 @@ impl Growing {
         longest
     }
 
-    /// Copies of a set's key.
-    pub(super) fn count_keys(&self, hash: u64) -> u64 {
-        let target = self.target(hash);
-        let longest = if target.entry.word.has_stash() {
-            let found = self.find(&target);
-            found.longest().map(|fingerprint| (fingerprint, found.copies(fingerprint)))
-        } else {
-            self.longest_slots(&target)
-        };
-        longest.map_or(0, |(fingerprint, copies)| {
-            let spilled = self.spill.count(&target.spill_key(fingerprint, 0));
-            spilled.saturating_add(copies.into())
-        })
-    }
-
-    /// How many candidates a map has for a key.
-    pub(super) fn count_values(&self, hash: u64) -> u64 {
-        let target = self.target(hash);
-        let found = self.find(&target);
-        let spilled = |fingerprint| self.spill.count_values(target.spill_key(fingerprint, 0));
-        found.fingerprints().map(spilled).fold(found.len().into(), u64::saturating_add)
-    }
-
-    /// How many of a map's candidates for a key have this value.
-    pub(super) fn count_value(&self, hash: u64, value: u64) -> u64 {
-        let target = self.target(hash);
-        let found = self.find(&target);
-        let in_slots = found.values().filter(|&candidate| candidate == value).count() as u64;
-        let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
-        found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
-    }
-
-    /// The values of the slots that match, each once, and their spilled copies with the number
-    /// of copies.
-    #[inline]
-    pub(super) fn get(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
-        let target = self.target(hash);
-        // Not `find`, whose matches know their slots too: the iterator would carry all that along.
-        let mut values = [0; MOST_SLOTS];
-        let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
-        with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.word.form());
-            let bytes = self.bytes(target.number());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
-                values[len] = segment.value(bytes, at);
-                fingerprints[len] = segment.fingerprint(bytes, at);
-                len += 1;
-            });
-        });
-        let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
-        let any = target.entry.word.has_stash() || fingerprints[..len].iter().any(may_be);
-        let spilled = if any { self.spilled_values(&target) } else { Vec::new() };
-        values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
-    }
-
-    /// The values of spilled copies and of stashed keys that match.
-    #[cold]
-    fn spilled_values(&self, target: &Target) -> Vec<(u64, u64)> {
-        let of = |fingerprint| self.spill.values(target.spill_key(fingerprint, 0));
-        self.find(target).fingerprints().flat_map(of).collect()
-    }
-
-    /// [`get`](Self::get), which keeps nothing of the slots.
-    #[inline(always)]
-    pub(super) fn for_each_value(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        let target = self.target(hash);
-        let mut spilled = target.entry.word.has_stash();
-        let bytes = self.segments.from(target.entry.address);
-        with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.word.form());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
-                if !self.spill.is_empty() {
-                    let key = target.spill_key(segment.fingerprint(bytes, at), 0);
-                    spilled |= self.spill.may_hold(&key);
-                }
-                each(segment.value(bytes, at), 1);
-            });
-        });
-        if spilled {
-            self.spilled_values(&target)
-                .into_iter()
-                .for_each(|(value, copies)| each(value, copies));
-        }
-    }
-
     /// Prefetches the cache lines of a key.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u64) {
-        self.request(&self.target(hash));
-    }
-
-    /// The same where its target is known.
     #[inline(always)]
     pub(super) fn request(&self, target: &Target) {
         let bytes = self.segments.from(target.entry.address);
         for bit in self.bits_of(target.any_codec.width(), target) {
             prefetch(bytes, bit >> 3);
-        }
-    }
-
-    /// Whether each hash's fingerprint is in the table; prefetches the cache lines of the next
-    /// keys.
-    pub(super) fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
-        assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.find_slots(hashes, found);
-        if self.stashing > 0 {
-            for (found, &hash) in found.iter_mut().zip(hashes) {
-                *found = *found || self.is_stashed(&self.target(hash));
-            }
         }
     }
 
@@ -279,20 +274,53 @@ impl Growing {
         });
     }
 
-    /// Calls `each` with the position of a hash, a value of it and the number of copies.
-    pub(super) fn get_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        let mut found = [Sole::Absent; SOLES];
-        for (number, hashes) in hashes.chunks(SOLES).enumerate() {
-            self.soles(hashes, &mut found[..hashes.len()]);
-            for (i, (&sole, &hash)) in (number * SOLES..).zip(found.iter().zip(hashes)) {
-                match sole {
-                    Sole::Absent => {}
-                    Sole::Value(value) => each(i, value, 1),
-                    Sole::Several => {
-                        self.for_each_value(hash, |value, copies| each(i, value, copies))
-                    }
-                }
-            }
-        }
+    /// Copies of a set's key.
+    fn count_keys(&self, hash: u64) -> u64 {
+        let target = self.target(hash);
+        let longest = if target.entry.word.has_stash() {
+            let found = self.find(&target);
+            found.longest().map(|fingerprint| (fingerprint, found.copies(fingerprint)))
+        } else {
+            self.longest_slots(&target)
+        };
+        longest.map_or(0, |(fingerprint, copies)| {
+            let spilled = self.spill.count(&target.spill_key(fingerprint, 0));
+            spilled.saturating_add(copies.into())
+        })
+    }
+
+    /// How many candidates a map has for a key.
+    fn count_values(&self, hash: u64) -> u64 {
+        let target = self.target(hash);
+        let found = self.find(&target);
+        let spilled = |fingerprint| self.spill.count_values(target.spill_key(fingerprint, 0));
+        found.fingerprints().map(spilled).fold(found.len().into(), u64::saturating_add)
+    }
+
+    fn entries_of(&self, number: usize) -> Vec<Entry> {
+        let bytes = self.bytes(number);
+        let segment = self.segment(number);
+        let mut entries = Vec::new();
+        segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
+            entries.push(entry(&segment, number, bucket, (fingerprint, value)));
+        });
+        entries
+    }
+}
+
+fn entry(
+    segment: &Segment<'_, Pair>,
+    number: usize,
+    bucket: u64,
+    (fingerprint, value): (u64, u64),
+) -> Entry {
+    let bits = segment.codec.length(fingerprint);
+    Entry {
+        segment: narrow(number as u64),
+        place: narrow(bucket),
+        fingerprint: narrow(fingerprint >> (segment.codec.bits - bits + 1)),
+        fingerprint_bits: bits,
+        value,
+        copies: 1,
     }
 }

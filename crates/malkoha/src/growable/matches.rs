@@ -16,17 +16,11 @@ pub(super) struct Match {
 /// Slots of two buckets.
 pub(super) const MOST_SLOTS: usize = 2 * LANES as usize;
 
-/// The slots of two buckets that match a key.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Slots {
-    slots: [Match; MOST_SLOTS],
-    len: usize,
-}
-
 /// All that matches a key: slots, and what the stash has of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matches {
-    slots: Slots,
+    slots: [Match; MOST_SLOTS],
+    len: usize,
     stashed: Vec<Match>,
 }
 
@@ -42,7 +36,8 @@ impl Match {
     }
 }
 
-impl Slots {
+impl Matches {
+    /// Adds a slot.
     #[inline]
     pub(super) fn push(&mut self, found: Match) {
         self.slots[self.len] = found;
@@ -50,26 +45,10 @@ impl Slots {
     }
 
     #[inline]
-    fn as_slice(&self) -> &[Match] {
+    fn slots(&self) -> &[Match] {
         &self.slots[..self.len]
     }
 
-    /// Removing in this order takes the key's own copy, or one whose key still matches it.
-    #[inline]
-    pub(super) fn longest_first(&mut self) -> &mut [Match] {
-        let found = &mut self.slots[..self.len];
-        found.sort_by_key(|found| found.fingerprint.trailing_zeros());
-        found
-    }
-}
-
-impl From<Slots> for Matches {
-    fn from(slots: Slots) -> Self {
-        Self { slots, stashed: Vec::new() }
-    }
-}
-
-impl Matches {
     /// Adds a fingerprint that the spill list has, unless a slot has it.
     pub(super) fn push_spilled(&mut self, fingerprint: u64) {
         if self.copies(fingerprint) == 0 {
@@ -81,12 +60,12 @@ impl Matches {
     pub(super) fn len(&self) -> u32 {
         // At most 8.
         #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let len = self.slots.len as u32;
+        let len = self.len as u32;
         len
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.slots.len == 0 && self.stashed.is_empty()
+        self.len == 0 && self.stashed.is_empty()
     }
 
     /// Whether some matching copies have no slot.
@@ -97,7 +76,7 @@ impl Matches {
     /// The fingerprint that knows most of its key. Of any two that match, one begins with the
     /// other.
     pub(super) fn longest(&self) -> Option<u64> {
-        let all = self.slots.as_slice().iter().chain(&self.stashed);
+        let all = self.slots().iter().chain(&self.stashed);
         let fingerprints = all.map(|found| found.fingerprint);
         fingerprints.min_by_key(|fingerprint| fingerprint.trailing_zeros())
     }
@@ -105,27 +84,30 @@ impl Matches {
     /// Slots with this fingerprint.
     pub(super) fn copies(&self, fingerprint: u64) -> u32 {
         let is_it = |found: &Match| u32::from(found.fingerprint == fingerprint);
-        self.slots.as_slice().iter().map(is_it).sum()
+        self.slots().iter().map(is_it).sum()
     }
 
-    /// As [`Slots::longest_first`].
+    /// Removing in this order takes the key's own copy, or one whose key still matches it.
     pub(super) fn longest_first(&mut self) -> &mut [Match] {
-        if self.stashed.is_empty() {
-            return self.slots.longest_first();
-        }
-        self.stashed.extend_from_slice(self.slots.as_slice());
-        self.stashed.sort_by_key(|found| found.fingerprint.trailing_zeros());
-        &mut self.stashed
+        let slots = &mut self.slots[..self.len];
+        let found = if self.stashed.is_empty() {
+            slots
+        } else {
+            self.stashed.extend_from_slice(slots);
+            &mut self.stashed
+        };
+        found.sort_by_key(|found| found.fingerprint.trailing_zeros());
+        found
     }
 
     /// The values of the slots.
     pub(super) fn values(&self) -> impl Iterator<Item = u64> {
-        self.slots.as_slice().iter().map(|found| found.value)
+        self.slots().iter().map(|found| found.value)
     }
 
     /// The fingerprints, each once.
     pub(super) fn fingerprints(&self) -> impl Iterator<Item = u64> {
-        let slots = self.slots.as_slice();
+        let slots = self.slots();
         let fingerprint = |i: usize| slots[i].fingerprint;
         let is_first = move |&i: &usize| (0..i).all(|j| fingerprint(j) != fingerprint(i));
         let stashed = self.stashed.iter().map(|found| found.fingerprint);

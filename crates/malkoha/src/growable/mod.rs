@@ -3,7 +3,7 @@
 //! ```text
 //! hash --target--> two places, string --directory--> segment
 //!      --grid--> two buckets --codec, segment--> slots
-//!      --lookup, change, rebuild--> result --table_impl--> caller
+//!      --lookup, change, rebuild--> result
 //! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 
@@ -37,7 +37,6 @@ mod sole;
 mod stash;
 mod stream;
 mod table;
-mod table_impl;
 mod target;
 mod union;
 mod widths;

@@ -1,7 +1,7 @@
 //! The parts of its keys that a table knows, slot by slot: enough to find them in another table.
 
 use super::grid::{MIX_BITS, Mix};
-use super::matches::{Match, Matches, Slots};
+use super::matches::Matches;
 use super::record::Home;
 use super::segment::Slot;
 use super::shape::Shape;
@@ -112,15 +112,8 @@ impl Growing {
 
     /// The slots at the key's places whose fingerprints begin its own or continue it.
     pub(super) fn related(&self, target: &Target) -> Matches {
-        let number = target.number();
-        let bytes = self.bytes(number);
-        let mut found = Slots::default();
-        let segment = self.segment(number);
-        segment.for_each_related(bytes, target.places, target.fingerprint, |at| {
-            let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
-            found.push(Match { fingerprint, value, at });
-        });
-        let mut found = found.into();
+        let mut found =
+            self.slots_of(target, |codec, bucket| codec.related(bucket, target.fingerprint));
         if target.entry.word.has_stash() {
             self.find_related(target, &mut found);
         }

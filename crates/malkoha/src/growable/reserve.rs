@@ -10,6 +10,7 @@ use super::shape::ROOM;
 use super::table::{Growing, narrow};
 use super::widths::MAX_DEPTH;
 use crate::table::memory;
+use crate::table::traits::Lookup;
 
 /// More keys than any memory holds.
 const MOST_KEYS: u64 = 1 << 50;

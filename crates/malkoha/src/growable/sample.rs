@@ -21,26 +21,6 @@ const LEAST_EACH: usize = 2048;
 const BATCH_ROOM: u64 = 104;
 
 impl Growing {
-    /// Makes room for a batch of hashes, if that saves many rebuilds. Where the system does not
-    /// give the memory, the table grows as the keys come.
-    pub(super) fn make_room_for(
-        &mut self,
-        hashes: usize,
-        hash: &mut dyn FnMut(usize) -> Option<u64>,
-    ) {
-        if !is_large(hashes, self.records.len()) {
-            return;
-        }
-        let (len, room) = (self.occupied, self.room_for());
-        let keys = keys_with(hashes as f64, len, room).and_then(|_| {
-            let new = New::of(hashes, 0, hash, |some, found| self.contains_batch(some, found));
-            keys_with(new.keys, len, room)
-        });
-        if let Some(keys) = keys {
-            self.make_room_to(keys);
-        }
-    }
-
     /// Keys that have slots.
     pub(crate) fn occupied(&self) -> u64 {
         self.occupied

@@ -362,24 +362,10 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         self.for_each_of(bytes, places, buckets, matches, each);
     }
 
-    /// Calls `each` for the slots whose place is one of these and whose string begins the wanted
-    /// one or continues it.
-    pub(super) fn for_each_related(
-        &self,
-        bytes: &[u8],
-        places: [u64; 2],
-        wanted: u64,
-        each: impl FnMut(Position),
-    ) {
-        let buckets = self.buckets_of(places, wanted);
-        let related = |bucket| self.codec.related(bucket, wanted);
-        self.for_each_of(bytes, places, buckets, related, each);
-    }
-
     /// Calls `each` for the slots whose place is one of these and whose lane's highest bit
     /// `choose` sets.
     #[inline(always)]
-    fn for_each_of(
+    pub(super) fn for_each_of(
         &self,
         bytes: &[u8],
         places: [u64; 2],

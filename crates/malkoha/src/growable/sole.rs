@@ -1,19 +1,25 @@
-//! The candidate of each key of a batch, if there is one: most keys have one or none.
+//! The candidates of keys of a map.
 //!
-//! Compiled for the usual segments alone, without a branch that depends on which of its two buckets
+//! Most keys have one or none. What looks for the one of each key of a batch is compiled for the
+//! usual segments alone, without a branch that depends on which of its two buckets
 //! a key lies in.
 
 use super::any_codec::with_codec;
 use super::batch;
 use super::bucket_word::{BucketWord, read};
 use super::codec::Codec;
+use super::matches::MOST_SLOTS;
+use super::segment::Segment;
 use super::shape::LANES;
 use super::table::{Growing, narrow};
+use super::target::Target;
 use crate::layout::bits::Word;
 use crate::ring;
 use crate::spill::{Spill, SpillKey};
-use crate::table::traits::{Candidates, Sole};
+use crate::table::traits::{Candidates, Lookup, Sole};
 
+/// Keys of a batch whose candidates are looked for together.
+const SOLES: usize = 512;
 /// Bits of a value that one load of 64 bits contains, wherever it begins.
 const MOST_BITS: u32 = 57;
 
@@ -75,9 +81,29 @@ impl Buckets {
     }
 }
 
-impl Growing {
-    /// [`Candidates::sole_candidate`] for many hashes.
-    pub(super) fn soles(&self, hashes: &[u64], found: &mut [Sole]) {
+impl Candidates for Growing {
+    #[inline]
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
+        let target = self.target(hash);
+        // Not `find`, whose matches know their slots too: the iterator would carry all that along.
+        let mut values = [0; MOST_SLOTS];
+        let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
+        with_codec!(target.any_codec, codec => {
+            let segment = Segment::new(codec, target.entry.word.form());
+            let bytes = self.bytes(target.number());
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                values[len] = segment.value(bytes, at);
+                fingerprints[len] = segment.fingerprint(bytes, at);
+                len += 1;
+            });
+        });
+        let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
+        let any = target.entry.word.has_stash() || fingerprints[..len].iter().any(may_be);
+        let spilled = if any { self.spilled_values(&target) } else { Vec::new() };
+        values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
+    }
+
+    fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
         let is_usual = self.is_grouped() && self.shape.value_bits <= MOST_BITS;
         let Some(any_codec) = self.plain.filter(|_| is_usual) else {
@@ -96,6 +122,61 @@ impl Growing {
                 *found = self.sole_candidate(hash);
             }
         }
+    }
+
+    #[inline(always)]
+    fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
+        let target = self.target(hash);
+        let mut spilled = target.entry.word.has_stash();
+        let bytes = self.segments.from(target.entry.address);
+        with_codec!(target.any_codec, codec => {
+            let segment = Segment::new(codec, target.entry.word.form());
+            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+                if !self.spill.is_empty() {
+                    let key = target.spill_key(segment.fingerprint(bytes, at), 0);
+                    spilled |= self.spill.may_hold(&key);
+                }
+                each(segment.value(bytes, at), 1);
+            });
+        });
+        if spilled {
+            self.spilled_values(&target)
+                .into_iter()
+                .for_each(|(value, copies)| each(value, copies));
+        }
+    }
+
+    fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
+        let mut found = [Sole::Absent; SOLES];
+        for (number, hashes) in hashes.chunks(SOLES).enumerate() {
+            self.sole_candidates(hashes, &mut found[..hashes.len()]);
+            for (i, (&sole, &hash)) in (number * SOLES..).zip(found.iter().zip(hashes)) {
+                match sole {
+                    Sole::Absent => {}
+                    Sole::Value(value) => each(i, value, 1),
+                    Sole::Several => {
+                        self.for_each_candidate(hash, |value, copies| each(i, value, copies))
+                    }
+                }
+            }
+        }
+    }
+
+    fn count_value(&self, hash: u64, value: u64) -> u64 {
+        let target = self.target(hash);
+        let found = self.find(&target);
+        let in_slots = found.values().filter(|&candidate| candidate == value).count() as u64;
+        let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
+        found.fingerprints().map(spilled).fold(in_slots, u64::saturating_add)
+    }
+}
+
+impl Growing {
+    /// The values of spilled copies and of stashed keys that match.
+    #[cold]
+    fn spilled_values(&self, target: &Target) -> Vec<(u64, u64)> {
+        let of = |fingerprint| self.spill.values(target.spill_key(fingerprint, 0));
+        self.find(target).fingerprints().flat_map(of).collect()
     }
 }
 
@@ -142,14 +223,14 @@ mod tests {
     fn agree(table: &Growing, batches: &[Vec<u64>]) {
         for hashes in batches {
             let mut found = vec![Sole::Several; hashes.len()];
-            table.soles(hashes, &mut found);
+            table.sole_candidates(hashes, &mut found);
             let one_by_one: Vec<Sole> =
                 hashes.iter().map(|&hash| table.sole_candidate(hash)).collect();
             assert_eq!(found, one_by_one);
             let (mut values, mut expected) = (Vec::new(), Vec::new());
-            table.get_batch(hashes, |i, value, copies| values.push((i, value, copies)));
+            table.candidates_batch(hashes, |i, value, copies| values.push((i, value, copies)));
             for (i, &hash) in hashes.iter().enumerate() {
-                table.for_each_value(hash, |value, copies| expected.push((i, value, copies)));
+                table.for_each_candidate(hash, |value, copies| expected.push((i, value, copies)));
             }
             assert_eq!(values, expected);
         }

@@ -1,5 +1,7 @@
 //! The table of a growable filter: which segment, which slots, and the counts of them.
 
+use std::io::Read;
+
 use super::any_codec::{AnyCodec, CodecCounts};
 use super::bucket_word::Pair;
 use super::directory::{Directory, Entry};
@@ -10,10 +12,13 @@ use super::segment::{Form, Segment, segment_bytes};
 use super::shape::Shape;
 use super::widths::{MAX_BITS, MAX_DEPTH};
 use crate::error::BuildError;
+use crate::format::{self, FileKind, ReadError, whole};
+use crate::key::KeyHasher;
 use crate::layout::Search;
 use crate::params::float;
 use crate::spill::Spill;
 use crate::table::memory;
+use crate::table::traits::Stored;
 
 /// Places that an insert looks at before its segment grows instead.
 pub(super) const MAX_KICKS: u32 = 500;
@@ -174,14 +179,6 @@ impl Growing {
         &self.shape
     }
 
-    pub(crate) const fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    pub(crate) const fn len(&self) -> u64 {
-        self.len
-    }
-
     pub(crate) fn spill(&self) -> &Spill {
         &self.spill
     }
@@ -255,16 +252,6 @@ impl Growing {
         self.segments.set_huge_pages(huge);
     }
 
-    pub(super) fn size_in_bytes(&self) -> u64 {
-        let records = (self.records.len() * size_of::<Record>()) as u64;
-        let known = (self.known.len() * size_of::<u64>()) as u64;
-        self.segments.size_in_bytes()
-            + records
-            + known
-            + self.directory.size_in_bytes()
-            + self.spill.size_in_bytes()
-    }
-
     /// The expected number of fingerprints that match a key that is not in: one that knows n bits
     /// of its string, at one of two places, matches with probability 2^-n.
     pub(crate) fn expected_matches(&self) -> f64 {
@@ -316,6 +303,35 @@ impl Growing {
     /// How to read a segment, where that need not be as fast as can be.
     pub(super) fn segment(&self, number: usize) -> Segment<'static, Pair> {
         self.records[number].segment(&self.shape)
+    }
+
+    /// Whether both have the same in the same slots, however many keys that is.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same = |number: usize| {
+            self.records[number].is_like(&other.records[number])
+                && self.bytes(number) == other.bytes(number)
+        };
+        self.shape == other.shape
+            && self.segments() == other.segments()
+            && self.spill == other.spill
+            && (0..self.segments()).all(same)
+    }
+}
+
+impl PartialEq for Growing {
+    /// Whether the files of both would be the same.
+    fn eq(&self, other: &Self) -> bool {
+        (self.capacity, self.len) == (other.capacity, other.len) && self.is_same(other)
+    }
+}
+
+impl Stored for Growing {
+    fn read(kind: FileKind, reader: &mut dyn Read) -> Result<(Self, KeyHasher), ReadError> {
+        format::read_growable(kind, reader)
+    }
+
+    fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
+        whole(&mut bytes, |reader| Self::read(kind, reader))
     }
 }
 
