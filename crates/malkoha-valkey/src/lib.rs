@@ -9,7 +9,6 @@
 
 mod commands;
 mod error;
-mod ledger;
 mod server;
 mod value;
 

@@ -99,7 +99,7 @@ class Commands(unittest.TestCase):
     def test_commands_beyond(self):
         for client, protocol in self.each():
             run = client.execute_command
-            run("CF.RESERVE", "f", 1000, "ERROR", "0.0001", "GROWTH", 16, "EXPANSION", 2)
+            run("CF.RESERVE", "f", 1000, "growth", 16, "Error", "1e-4", "EXPANSION", 2)
             self.assertEqual(run("CF.MADD", "f", "a", "b", "a"), [1, 1, 1])
             self.assertEqual(run("CF.MDEL", "f", "a", "a", "a"), [1, 1, 0])
             whole = run("CF.DUMP", "f")
@@ -164,7 +164,7 @@ class Commands(unittest.TestCase):
 
             run("CF.RESERVE", "seed", 1000, "ERROR", "0.000001", "SEED", 0)
             run("CF.RESERVE", "mine", 1000, "ERROR", "0.000001")
-            run("CF.RESERVE", "given", 1000, "HASHKEY", "000102030405060708090a0b0c0d0e0f")
+            run("CF.RESERVE", "given", 1000, "HASHKEY", "000102030405060708090a0b0c0d0e0F")
             run("CF.RESERVE", "like", 1000, "LIKE", "mine", "ERROR", "0.000001")
             run("CF.ADD", "added", twin)
             for key in "seed", "mine":
@@ -185,7 +185,8 @@ class Commands(unittest.TestCase):
             for words, message in [
                 ("SEED 1 LIKE mine", "a filter has one hash"),
                 ("SEED -1", "Couldn't parse SEED"),
-                ("HASHKEY 00", "32 hexadecimal digits"),
+                *((f"HASHKEY {key}", "32 hexadecimal digits") for key in (
+                    "00", "+00102030405060708090a0b0c0d0e0f", "g00102030405060708090a0b0c0d0e0f")),
                 ("LIKE none", "not found"),
                 ("LIKE text", "WRONGTYPE"),
             ]:
@@ -299,14 +300,28 @@ class Commands(unittest.TestCase):
                 (f"f {10**30}", "Capacity must be in the range"),
                 ("f 1", "Capacity must be in the range [2 * BUCKETSIZE, 68719476736]"),
                 ("f 68719476737", "Capacity must be in the range"),
+                (f"f -{10**30}", "Capacity must be in the range"),
+                ("f 1e3", "Bad capacity: give a number of items"),
                 ("f 2000000000", "malkoha.max-filter-bytes is 2147483648: raise it"),
                 ("f 100 BUCKETSIZE 256", "BUCKETSIZE: value must be in the range [1, 255]"),
+                ("f 100 BUCKETSIZE 0", "BUCKETSIZE: value must be in the range [1, 255]"),
+                ("f 100 BUCKETSIZE -1", "BUCKETSIZE: value must be in the range [1, 255]"),
+                ("f 100 MAXITERATIONS 65536", "MAXITERATIONS: value must be in the range [1, 65535]"),
                 ("f 100 EXPANSION x", "Couldn't parse EXPANSION"),
                 ("f 100 ERROR 1", "ERROR: value must be in the range (0, 1)"),
+                ("f 100 ERROR nan", "ERROR: value must be in the range (0, 1)"),
+                ("f 100 ERROR", "wrong number"),
+                ("f 100 SIZE 1", "Unknown argument received"),
+                ("f 100 EXPIRE soon", "Couldn't parse EXPIRE"),
+                *((f"f 100 EXPIRE {bad}", "EXPIRE: value must be in the range [0.001, 10000000000]")
+                  for bad in ("0", "-1", "nan", "inf", "1e11")),
+                *((f"f 100 {bad}", "RESOLUTION: value must be in the range [EXPIRE / 255, EXPIRE]")
+                  for bad in ("EXPIRE 255 RESOLUTION 0.999", "RESOLUTION 256 EXPIRE 255")),
                 ("f 100 ERROR 1e-300", "a false-positive rate"),
                 ("f 1073741824 ERROR 0.000001", "Insufficient memory"),
             ]:
                 self.refused(message, lambda: run("CF.RESERVE", *words.split()))
+            self.refused("Bad capacity", lambda: run("CF.RESERVE", "f", ""))
             self.refused("wrong number", lambda: run("CF.ADD", "f"))
             self.refused("wrong number", lambda: run("CF.INSERT", "f", "NOCREATE", "ITEMS"))
             small = "CF.INSERT f CAPACITY 3 ITEMS a".split()
@@ -317,13 +332,16 @@ class Commands(unittest.TestCase):
     def test_an_emptied_filter_gives_its_memory_back(self):
         for client, _ in self.each():
             run, items = client.execute_command, list(range(100_000))
-            for key, capacity in [("small", 1024), ("large", 10_000)]:
+            for key, capacity, singly in [("tiny", 4, 1), ("small", 1024, 0), ("large", 10_000, 1)]:
                 run("CF.RESERVE", key, capacity)
-                before = run("MEMORY", "USAGE", key)
+                before, dump = run("MEMORY", "USAGE", key), run("CF.DUMP", key)
                 run("CF.MADD", key, *items)
                 self.assertGreater(run("MEMORY", "USAGE", key), 8 * before)
-                run("CF.MDEL", key, *items)
+                run("CF.MDEL", key, *items[singly:])
+                for item in items[:singly]:
+                    run("CF.DEL", key, item)
                 self.assertEqual(run("MEMORY", "USAGE", key), before)
+                self.assertEqual(run("CF.DUMP", key), dump)
 
     def test_compaction_gives_room_back(self):
         for client, _ in self.each():
@@ -528,6 +546,13 @@ class Commands(unittest.TestCase):
                 for first in range(0, 200_000, 20_000):
                     run("CF.MADD", "f", *range(first, first + 20_000))
                 self.assertTrue(all(run("CF.MEXISTS", "f", *range(200_000))))
+                # What is added unless it is in stays in, however many look like others.
+                run("CF.RESERVE", "coarse", 4, "ERROR", 0.2, "GROWTH", 10_000, "SEED", 0)
+                with server.client().pipeline(transaction=False) as commands:
+                    for item in range(20_000):
+                        commands.execute_command("CF.ADDNX", "coarse", item)
+                    commands.execute()
+                self.assertTrue(all(run("CF.MEXISTS", "coarse", *range(20_000))))
                 strangers = run("CF.MEXISTS", "f", *range(1_000_000, 1_100_000))
                 # 1 % was asked; four standard deviations are 0.13 %.
                 self.assertLess(sum(strangers), 1130)

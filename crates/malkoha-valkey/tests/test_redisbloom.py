@@ -6,12 +6,15 @@ docs/REDISBLOOM.md says how."""
 import base64
 import json
 import os
+import random
 import shutil
+import struct
 import unittest
 
 import redis
 
 from servers import KINDS, MODULE, Server, digest, until
+from test_hostile import crc64
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fixtures/redisbloom")
 RELEASES = ["2.8.20"]
@@ -49,6 +52,24 @@ def chunks(client, key):
 def copied(client, key, to):
     for position, chunk in chunks(client, key):
         client.execute_command("CF.LOADCHUNK", to, position, chunk)
+
+
+def header(buckets, tables, size=2, expansion=1):
+    """The first chunk of a filter without items, with buckets of this size."""
+    return struct.pack("<4Q3H", 0, buckets, 0, tables, size, 20, expansion)
+
+
+def payload(client, *tables):
+    """What DUMP gives of a filter with tables of this many buckets and bytes."""
+    number = lambda n: b"\x81" + struct.pack(">Q", n)
+    fields = [2, 64, 0, 0, 2, 20, 1]
+    data = b"".join(b"\x02" + number(field) for field in fields)
+    for buckets, length in tables:
+        data += b"\x02" + number(buckets) + b"\x05" + number(length) + bytes(length)
+    # The type, and the server's version.
+    other = client.dump("made")
+    data = other[:10] + data + b"\x00" + other[-10:-8]
+    return data + struct.pack("<Q", crc64(data))
 
 
 class RedisBloom(unittest.TestCase):
@@ -200,12 +221,38 @@ class RedisBloom(unittest.TestCase):
                     run(*words)
             with self.assertRaisesRegex(redis.ResponseError, "BESIDE"):
                 run("CF.RESERVE", "plain", 100, "BESIDE")
-            for header in [bytes(38), b"\xff" * 38, bytes(8) + b"\x00" * 4 + b"\x01" * 26]:
+            client.config_set("malkoha.max-filter-bytes", 1 << 29)
+            for impossible in [
+                header(0, 1), header(63, 1), header(64, 0), header(64, 1 << 16),
+                header(64, 1, size=0), header(64, 1, size=256),
+                # A filter that must not grow has one table; the others are too large, or overflow.
+                header(64, 2, expansion=0), header(64, 65_535, expansion=32_768),
+                header(1 << 29, 1), header(1 << 63, 1, size=255),
+                # Lookups take remainders, so the buckets of every table are a power of two.
+                header(64, 2, expansion=3), b"\xff" * 38,
+            ]:
                 with self.assertRaisesRegex(redis.ResponseError, "Couldn't create filter!"):
-                    run("CF.LOADCHUNK", "bad", 1, header)
-            for position in [0, 3, 2**49, 2**60]:
+                    run("CF.LOADCHUNK", "bad", 1, impossible)
+            run("CF.LOADCHUNK", "two", 1, header(64, 2))
+            for position, length in [(0, 1), (1, 1), (2, 2), (66, 0), (130, 129), (300, 10), (2**49, 5),
+                                     (2**64 - 1, 9)]:
                 with self.assertRaises(redis.ResponseError):
-                    run("CF.LOADCHUNK", "made", position, b"12345")
+                    run("CF.LOADCHUNK", "two", position, bytes(length))
+            run("CF.LOADCHUNK", "two", 129, b"\1" * 128)
+            self.assertEqual(info(client, "two")["RedisBloom items"], 128)
+            client.restore("restored", 0, payload(client, (64, 128), (128, 256)))
+            for tables in [((64, 128), (32, 64)), ((64, 127), (64, 128)), ((48, 96), (64, 128))]:
+                with self.assertRaises(redis.ResponseError):
+                    client.restore("bad", 0, payload(client, *tables))
+
+    def test_a_large_table_is_cut(self):
+        with Server(KINDS[0]) as server:
+            client = server.client()
+            client.execute_command("CF.LOADCHUNK", "large", 1, header(1 << 20, 1))
+            client.execute_command("CF.LOADCHUNK", "large", 1 + (2 << 20), random.randbytes(2 << 20))
+            copied(client, "large", "copy")
+            self.assertEqual(len(list(chunks(client, "large"))), 3)
+            self.assertEqual(digest(client, "copy"), digest(client, "large"))
 
 
 if __name__ == "__main__":

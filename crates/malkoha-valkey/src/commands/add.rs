@@ -1,9 +1,8 @@
 //! CF.RESERVE, and everything that adds items.
 
-use super::access::{before_change, filter_mut, limit, still_here};
-use super::hash;
 use super::many::{Many, Verb};
 use super::options::{self, Wanted, spelled_out, wanted};
+use super::{before_change, filter_mut, hash, limit, still_here};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Promised, defaults, max_filter_bytes};
 use crate::value::{StoredFilter, Value};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::access::{before_change, existing, filter_mut};
 use super::many::{Many, Verb};
+use super::{before_change, existing, filter_mut};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given};
 use crate::value::{Chain, StoredFilter, Value};

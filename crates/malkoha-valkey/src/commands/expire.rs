@@ -5,8 +5,8 @@
 //! the command. These never read a clock to change a filter, so all copies agree bit for bit.
 //! Lookups read the clock of their own server and change nothing.
 
-use super::access::{before_change, filter_mut};
 use super::options::number;
+use super::{before_change, filter_mut};
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 

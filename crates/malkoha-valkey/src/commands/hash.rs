@@ -2,8 +2,7 @@
 
 use malkoha::KeyHasher;
 
-use super::access::ours;
-use super::options;
+use super::{options, ours};
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 
@@ -74,19 +73,6 @@ pub(super) fn spelled_out(hasher: KeyHasher) -> [Vec<u8>; 2] {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn keys_have_32_digits() {
-        let parse = |value: &str| HashOption::parse(b"hashkey", value.as_bytes()).is_ok();
-        assert!(parse("000102030405060708090a0b0c0d0e0F"));
-        for bad in ["", "0", "+00102030405060708090a0b0c0d0e0f", "g00102030405060708090a0b0c0d0e0f"]
-        {
-            assert!(!parse(bad), "{bad}");
-        }
-        assert!(HashOption::parse(b"SEED", b"-1").is_err());
-        assert_eq!(HashOption::parse(b"GROWTH", b"1"), Ok(None));
-        assert_eq!(HashOption::parse(b"like", b"f"), Ok(Some(HashOption::Like)));
-    }
 
     proptest! {
         #[test]

@@ -5,8 +5,8 @@
 use std::mem;
 use std::time::Instant;
 
-use super::access::{before_change, existing, filter_mut, limit, now, whole_if_any};
 use super::add::filter_or_new;
+use super::{before_change, existing, filter_mut, limit, now, whole_if_any};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Kept, Key, PIECE, Step, Task};
 use crate::value::{Refused, Value};

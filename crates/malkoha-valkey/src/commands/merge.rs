@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::access::{limit, ours, still_here, unless_lent};
+use super::{limit, ours, still_here, unless_lent};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given};
 use crate::value::{StoredFilter, Table, Value};

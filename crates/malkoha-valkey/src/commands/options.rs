@@ -179,51 +179,6 @@ mod tests {
         expansion: 1,
     };
 
-    fn read(options: &[&str]) -> Result<Properties, CommandError> {
-        let options = options.iter().map(|option| option.as_bytes());
-        wanted(DEFAULTS, options).map(|wanted| wanted.properties)
-    }
-
-    #[test]
-    fn options_are_read_in_any_order_and_case() {
-        let read = read(&["expansion", "0", "Error", "1e-4", "BUCKETSIZE", "8"]).unwrap();
-        let wanted = Properties { expansion: 0, error_rate: 1e-4, bucket_size: 8, ..DEFAULTS };
-        assert_eq!(read, wanted);
-    }
-
-    #[test]
-    fn errors_are_those_that_clients_know() {
-        let message = |options: &[&str]| match read(options) {
-            Err(CommandError::Message(message)) => message.into_owned(),
-            other => format!("{other:?}"),
-        };
-        assert_eq!(message(&["EXPANSION", "x"]), "Couldn't parse EXPANSION");
-        let range = "BUCKETSIZE: value must be in the range [1, 255]";
-        assert_eq!(message(&["BUCKETSIZE", "0"]), range);
-        assert_eq!(message(&["BUCKETSIZE", "-1"]), range);
-        let range = "MAXITERATIONS: value must be in the range [1, 65535]";
-        assert_eq!(message(&["MAXITERATIONS", "65536"]), range);
-        assert_eq!(message(&["ERROR", "nan"]), "ERROR: value must be in the range (0, 1)");
-        assert_eq!(message(&["SIZE", "1"]), "Unknown argument received");
-        assert_eq!(read(&["SEED", "1", "LIKE", "f"]), Err(CommandError::ONE_HASH));
-        assert_eq!(message(&["EXPIRE", "soon"]), "Couldn't parse EXPIRE");
-        for bad in ["0", "-1", "nan", "inf", "1e11"] {
-            let range = "EXPIRE: value must be in the range [0.001, 10000000000]";
-            assert_eq!(message(&["EXPIRE", bad]), range);
-        }
-        let range = "RESOLUTION: value must be in the range [EXPIRE / 255, EXPIRE]";
-        assert_eq!(message(&["EXPIRE", "255", "RESOLUTION", "0.999"]), range);
-        assert_eq!(message(&["RESOLUTION", "256", "EXPIRE", "255"]), range);
-        assert_eq!(message(&["RESOLUTION", "1"]), "Unknown argument received");
-        assert_eq!(read(&["ERROR"]), Err(CommandError::Arity));
-        let huge = format!("1{:030}", 0);
-        assert_eq!(capacity(huge.as_bytes()), Ok(i64::MAX.cast_unsigned()));
-        assert_eq!([capacity(b"-5"), capacity(format!("-{huge}").as_bytes())], [Ok(0), Ok(0)]);
-        for bad in ["", "1e3", "many"] {
-            assert_eq!(capacity(bad.as_bytes()), Err(CommandError::BAD_CAPACITY));
-        }
-    }
-
     proptest! {
         #[test]
         fn what_is_spelled_out_is_read_back(

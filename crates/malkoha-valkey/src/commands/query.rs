@@ -1,7 +1,7 @@
 //! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.DEBUG, CF.INFO.
 
-use super::access::{now, whole, whole_if_any};
 use super::many::{Many, Verb};
+use super::{now, whole, whole_if_any};
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 use crate::value::{Chain, StoredFilter, Value};

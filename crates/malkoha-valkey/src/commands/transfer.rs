@@ -1,7 +1,7 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
-use super::access::{ours, still_here, whole};
 use super::options::number;
+use super::{ours, still_here, whole};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
 use crate::value::{Chain, HEADER_BYTES, Loading, OWN_CHUNKS, Small, StoredFilter, Value};

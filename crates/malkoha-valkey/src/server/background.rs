@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use valkey_module::raw::RedisModuleCtx;
 
-use super::args::{Args, Kept};
 use super::context::Context;
+use super::dispatch::{Args, Kept};
 use super::reply::reply_bytes;
 use super::tasks::{Step, Task};
 use crate::error::CommandError;
@@ -38,6 +38,10 @@ pub(crate) struct Given<'a> {
     replies: *mut RedisModuleCtx,
 }
 
+// SAFETY: a context for replies may be used by any thread, one at a time: nobody else uses it until
+// the work is done. The argument is not changed, and stays as long.
+unsafe impl Send for Given<'_> {}
+
 impl Given<'_> {
     /// The only reply.
     pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
@@ -46,16 +50,6 @@ impl Given<'_> {
         unsafe { reply_bytes(self.replies, bytes) };
     }
 }
-
-/// Background work on its way to the thread.
-struct Sent {
-    argument: &'static [u8],
-    replies: *mut RedisModuleCtx,
-}
-
-// SAFETY: a context for replies may be used by any thread, one at a time: nobody else uses it until
-// the work is done. The argument is not changed, and stays as long.
-unsafe impl Send for Sent {}
 
 /// Waits for the thread.
 struct Background<R> {
@@ -83,15 +77,11 @@ impl Context {
         self.put_off(args, |replies| {
             let kept = args.keep(argument);
             // SAFETY: the task keeps the argument until the thread is done.
-            let argument = unsafe { kept.bytes() };
+            let given = Given { argument: unsafe { kept.bytes() }, replies };
             let (sender, outcome) = channel();
-            let sent = Sent { argument, replies };
             let work: Work = Box::new(move || {
-                // Captures `sent` as a whole, because only the whole is `Send`.
-                let Sent { argument, replies } = { sent };
-                let outcome = work(Given { argument, replies });
                 // Nobody receives it if the client has gone.
-                let _ = sender.send(outcome);
+                let _ = sender.send(work(given));
             });
             if let Err(unsent) = thread().send(work) {
                 (unsent.0)();

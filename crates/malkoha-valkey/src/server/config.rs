@@ -1,13 +1,13 @@
 //! Settings: `CONFIG SET malkoha.capacity 5000`, or the same in the server's configuration file.
 
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
 
+use valkey_module::configuration::{ConfigurationFlags, register_i64_configuration};
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
-use super::api::call;
-use super::args::bytes;
+use super::dispatch::bytes;
 use crate::value::{Properties, parse_rate};
 
 static CAPACITY: AtomicI64 = AtomicI64::new(1024);
@@ -23,42 +23,6 @@ const DEFAULT_RATE_TEXT: &CStr = c"0.01";
 
 /// The least and the greatest default capacity.
 const CAPACITIES: (i64, i64) = (4, 1 << 30);
-
-struct Number {
-    name: &'static CStr,
-    value: &'static AtomicI64,
-    default: i64,
-    min: i64,
-    max: i64,
-    flags: u32,
-}
-
-static NUMBERS: [Number; 3] = [
-    Number {
-        name: c"capacity",
-        value: &CAPACITY,
-        default: 1024,
-        min: CAPACITIES.0,
-        max: CAPACITIES.1,
-        flags: raw::REDISMODULE_CONFIG_DEFAULT,
-    },
-    Number {
-        name: c"growth",
-        value: &GROWTH,
-        default: 1,
-        min: 1,
-        max: 1_000_000_000,
-        flags: raw::REDISMODULE_CONFIG_DEFAULT,
-    },
-    Number {
-        name: c"max-filter-bytes",
-        value: &MAX_FILTER_BYTES,
-        default: 2 << 30,
-        min: 1 << 10,
-        max: 1 << 50,
-        flags: raw::REDISMODULE_CONFIG_MEMORY,
-    },
-];
 
 /// Items up to which the rate of a filter holds that began with fewer than [`LARGE`].
 const LEAST_GROWN: f64 = 1_048_576.0;
@@ -95,27 +59,16 @@ pub(crate) fn max_filter_bytes() -> u64 {
 }
 
 pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
-    let numbers = NUMBERS.iter().all(|number| {
-        let data: *const Number = number;
-        // SAFETY: the context is that of the load, names end in 0, the data lives forever.
-        let status = unsafe {
-            call!(RedisModule_RegisterNumericConfig(
-                context,
-                number.name.as_ptr(),
-                number.default,
-                number.flags,
-                number.min,
-                number.max,
-                Some(get_number),
-                Some(set_number),
-                None,
-                data.cast_mut().cast()
-            ))
-        };
-        status == 0
-    });
-    // SAFETY: as above.
-    let rate = unsafe {
+    let module = valkey_module::Context::new(context);
+    let number = |name, value: &'static AtomicI64, (min, max), flags| {
+        let default = value.load(Ordering::Relaxed);
+        register_i64_configuration(&module, name, value, default, min, max, flags, None, None);
+    };
+    number("capacity", &CAPACITY, CAPACITIES, ConfigurationFlags::DEFAULT);
+    number("growth", &GROWTH, (1, 1_000_000_000), ConfigurationFlags::DEFAULT);
+    number("max-filter-bytes", &MAX_FILTER_BYTES, (1 << 10, 1 << 50), ConfigurationFlags::MEMORY);
+    // SAFETY: the context is that of the load, the texts end in 0.
+    unsafe {
         call!(RedisModule_RegisterStringConfig(
             context,
             c"error-rate".as_ptr(),
@@ -125,28 +78,9 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
             Some(set_rate),
             None,
             null_mut()
-        ))
-    };
-    // SAFETY: the context is that of the load.
-    numbers && rate == 0 && unsafe { call!(RedisModule_LoadConfigs(context)) } == 0
-}
-
-unsafe extern "C" fn get_number(_name: *const c_char, data: *mut c_void) -> c_longlong {
-    // SAFETY: what we registered, which lives forever.
-    let number: &Number = unsafe { &*data.cast() };
-    number.value.load(Ordering::Relaxed)
-}
-
-unsafe extern "C" fn set_number(
-    _name: *const c_char,
-    value: c_longlong,
-    data: *mut c_void,
-    _error: *mut *mut RedisModuleString,
-) -> c_int {
-    // SAFETY: what we registered, which lives forever.
-    let number: &Number = unsafe { &*data.cast() };
-    number.value.store(value, Ordering::Relaxed);
-    0
+        )) == 0
+            && call!(RedisModule_LoadConfigs(context)) == 0
+    }
 }
 
 unsafe extern "C" fn get_rate(_name: *const c_char, _data: *mut c_void) -> *mut RedisModuleString {

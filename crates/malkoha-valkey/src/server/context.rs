@@ -6,8 +6,7 @@ use std::io;
 
 use valkey_module::raw::{self, RedisModuleCtx};
 
-use super::api::call;
-use super::args::Args;
+use super::dispatch::Args;
 use super::key::Key;
 use super::tasks::Task;
 

@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_int, c_longlong, c_void};
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -11,7 +10,7 @@ use valkey_module::raw::{
     RedisModuleString, RedisModuleType, RedisModuleTypeMethods,
 };
 
-use super::api::call;
+use super::guarded;
 use super::io::{RdbReader, RdbWriter};
 use super::key::{DATA_TYPE, REDISBLOOM_TYPE};
 use crate::value::{Damaged, ENCODING_VERSION, REDISBLOOM_VERSION, StoredFilter, Value};
@@ -57,12 +56,6 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
 }
 
 type Load = unsafe extern "C" fn(*mut RedisModuleIO, c_int) -> *mut c_void;
-
-/// Runs a callback's work. A callback must return even if the work panics: it returns `otherwise`
-/// then.
-fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
-}
 
 /// # Safety
 ///

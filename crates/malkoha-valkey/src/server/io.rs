@@ -4,7 +4,6 @@ use std::slice;
 
 use valkey_module::raw::RedisModuleIO;
 
-use super::api::call;
 use crate::value::{Damaged, Sink, Source};
 
 pub(super) struct RdbWriter(pub(super) *mut RedisModuleIO);

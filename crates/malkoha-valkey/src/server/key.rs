@@ -8,7 +8,6 @@ use valkey_module::raw::{
     self, RedisModuleCtx, RedisModuleKey, RedisModuleString, RedisModuleType, mstime_t,
 };
 
-use super::api::call;
 use crate::error::CommandError;
 use crate::value::{Chain, Value};
 

@@ -1,16 +1,15 @@
 //! Registers everything when a server loads the module.
 
-use std::ffi::{CString, c_int};
+use std::ffi::{CStr, CString, c_int, c_longlong};
 
-use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
+use valkey_module::raw::{self, RedisModuleCtx, RedisModuleInfoCtx, RedisModuleString};
 
-use super::api::call;
-use super::args::Args;
-use super::dispatch::Entry;
-use super::{config, data_type, info, metadata};
+use super::dispatch::{Args, Entry};
+use super::{config, data_type, metadata};
+use crate::value::stats;
 
 /// Prefix of the settings and of the section of INFO.
-const NAME: &std::ffi::CStr = c"malkoha";
+const NAME: &CStr = c"malkoha";
 /// 10000 major + 100 minor + patch.
 const VERSION: c_int = 100;
 /// A slot's keys may move as a stream of the commands that the append-only file would have. The
@@ -66,7 +65,8 @@ fn register(
     check(data_type::register(context), "the server refuses the data type")?;
     metadata::register(context, entries)?;
     check(config::register(context), "the server refuses the settings")?;
-    info::register(context);
+    // SAFETY: as above.
+    unsafe { call!(RedisModule_RegisterInfoFunc(context, Some(info))) };
     take_arguments(context, args)
 }
 
@@ -106,5 +106,25 @@ fn log(context: *mut RedisModuleCtx, text: &str) {
     // SAFETY: the context is that of the load; `%s` takes a text that ends in 0.
     unsafe {
         call!(RedisModule_Log(context, c"warning".as_ptr(), c"%s".as_ptr(), text.as_ptr()));
+    }
+}
+
+/// The module's section of INFO.
+unsafe extern "C" fn info(info: *mut RedisModuleInfoCtx, _for_crash_report: c_int) {
+    let fields: [(&CStr, u64); 6] = [
+        (c"filters", stats::FILTERS.get()),
+        (c"redisbloom_filters", stats::REDISBLOOM.get()),
+        (c"bytes", stats::BYTES.get()),
+        (c"items_added", stats::ADDED.get()),
+        (c"items_deleted", stats::DELETED.get()),
+        (c"refused", stats::REFUSED.get()),
+    ];
+    // SAFETY: the context is that of this call; names end in 0.
+    unsafe {
+        call!(RedisModule_InfoAddSection(info, c"filters".as_ptr()));
+        for (name, value) in fields {
+            let value = c_longlong::try_from(value).unwrap_or(c_longlong::MAX);
+            call!(RedisModule_InfoAddFieldLongLong(info, name.as_ptr(), value));
+        }
     }
 }

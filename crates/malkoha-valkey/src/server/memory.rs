@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::raw;
 
-use crate::ledger;
+use crate::value::stats::count_allocated;
 
 /// From this size on an allocation fails when there is no memory. If there is none for a smaller
 /// one either, the server stops, as for its own allocations.
@@ -15,8 +15,7 @@ const MAY_FAIL_FROM: usize = 1 << 20;
 pub(crate) struct ServerMemory;
 
 // SAFETY: memory is that of `ValkeyAlloc`, or of a function of the server that differs from it only
-// in what happens where there is none; both are freed alike. The ledger neither allocates nor
-// panics.
+// in what happens where there is none; both are freed alike. Counting neither allocates nor panics.
 unsafe impl GlobalAlloc for ServerMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: written once, before anything is allocated; a plain word is read.
@@ -29,19 +28,19 @@ unsafe impl GlobalAlloc for ServerMemory {
             // SAFETY: the caller's promise.
             _ => unsafe { ValkeyAlloc.alloc(layout) },
         };
-        ledger::enter(counted(start, layout));
+        count_allocated(counted(start, layout));
         start
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
         let start = unsafe { ValkeyAlloc.alloc_zeroed(layout) };
-        ledger::enter(counted(start, layout));
+        count_allocated(counted(start, layout));
         start
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
-        ledger::enter(-counted(start, layout));
+        count_allocated(-counted(start, layout));
         // SAFETY: the caller's promise.
         unsafe { ValkeyAlloc.dealloc(start, layout) };
     }

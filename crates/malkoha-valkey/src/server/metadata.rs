@@ -5,12 +5,11 @@ use std::ptr::{null, null_mut};
 
 use serde::Deserialize;
 use valkey_module::raw::{
-    self, RedisModuleCommandArg, RedisModuleCommandHistoryEntry, RedisModuleCommandInfo,
-    RedisModuleCommandInfoVersion, RedisModuleCommandKeySpec, RedisModuleCtx,
+    self, RedisModuleCommandArg, RedisModuleCommandArgType, RedisModuleCommandHistoryEntry,
+    RedisModuleCommandInfo, RedisModuleCommandInfoVersion, RedisModuleCommandKeySpec,
+    RedisModuleCtx,
 };
 
-use super::api::{call, has};
-use super::arguments::{self, Argument};
 use super::dispatch::Entry;
 
 /// What users grant with `+@cuckoo`.
@@ -109,7 +108,7 @@ fn create(
         let mut keys: Vec<_> = command.keys.iter().map(key_spec).collect();
         // The list ends with an invalid one.
         keys.push(std::mem::zeroed());
-        let mut arguments = arguments::list(&command.arguments);
+        let mut arguments = argument_list(&command.arguments);
         let info = RedisModuleCommandInfo {
             version: &raw const VERSION,
             summary: summary.as_ptr(),
@@ -161,4 +160,76 @@ fn key_spec(spec: &KeySpec) -> RedisModuleCommandKeySpec {
     filled.fk.range.lastkey = spec.last;
     filled.fk.range.keystep = 1;
     filled
+}
+
+/// One of the arguments of a command, as `COMMAND DOCS` lists them.
+#[derive(Deserialize)]
+struct Argument {
+    name: CString,
+    #[serde(rename = "type")]
+    kind: String,
+    /// The word before it.
+    token: Option<CString>,
+    #[serde(default)]
+    optional: bool,
+    #[serde(default)]
+    multiple: bool,
+}
+
+impl Argument {
+    fn is_key(&self) -> bool {
+        self.kind == "key"
+    }
+
+    fn raw(&self, key: c_int) -> RedisModuleCommandArg {
+        let flag = |set: bool, flag: u32| if set { flag.cast_signed() } else { 0 };
+        RedisModuleCommandArg {
+            name: self.name.as_ptr(),
+            type_: type_of(&self.kind),
+            key_spec_index: if self.is_key() { key } else { -1 },
+            token: self.token.as_ref().map_or(null(), |token| token.as_ptr()),
+            flags: flag(self.optional, raw::REDISMODULE_CMD_ARG_OPTIONAL)
+                | flag(self.multiple, raw::REDISMODULE_CMD_ARG_MULTIPLE),
+            ..END_OF_ARGUMENTS
+        }
+    }
+}
+
+fn type_of(kind: &str) -> RedisModuleCommandArgType {
+    match kind {
+        "key" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_KEY,
+        "integer" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_INTEGER,
+        "double" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_DOUBLE,
+        "pure-token" => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN,
+        _ => raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_STRING,
+    }
+}
+
+/// What a list of arguments ends with.
+const END_OF_ARGUMENTS: RedisModuleCommandArg = RedisModuleCommandArg {
+    name: null(),
+    type_: 0,
+    key_spec_index: -1,
+    token: null(),
+    summary: null(),
+    since: null(),
+    flags: 0,
+    deprecated_since: null(),
+    subargs: null_mut(),
+    display_text: null(),
+};
+
+/// The server's form of a list, which points into it.
+fn argument_list(arguments: &[Argument]) -> Vec<RedisModuleCommandArg> {
+    // One key specification for each argument that is a key, in their order.
+    let keys = arguments.iter().scan(-1, |key, argument| {
+        *key += c_int::from(argument.is_key());
+        Some(*key)
+    });
+    arguments
+        .iter()
+        .zip(keys)
+        .map(|(argument, key)| argument.raw(key))
+        .chain([END_OF_ARGUMENTS])
+        .collect()
 }

@@ -5,7 +5,6 @@ use std::ffi::{c_char, c_int, c_long, c_longlong};
 use valkey_module::raw::{self, RedisModuleCtx};
 
 use super::Context;
-use super::api::call;
 use crate::error::CommandError;
 
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";

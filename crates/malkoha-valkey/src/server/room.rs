@@ -4,7 +4,6 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Context;
-use super::api::call;
 
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;

@@ -10,16 +10,15 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
 
-use super::api::call;
-use super::args::{Args, Kept};
 use super::context::Context;
+use super::dispatch::{Args, Kept};
+use super::guarded;
 use crate::error::CommandError;
 
 /// The time that a piece of work takes, about: no more than half of what others are to wait at
@@ -211,21 +210,14 @@ impl Blocked {
             call!(RedisModule_SelectDb(raw, self.database));
             Context::resumed(raw, self.replies, self.args)
         };
-        let step = catch_unwind(AssertUnwindSafe(|| self.task.step(&context, &self.args)));
+        let step = guarded(Err(CommandError::INTERNAL), || self.task.step(&context, &self.args));
         if let Some(task) = context.next() {
             self.task = task;
             return Step::More;
         }
-        match step {
-            Ok(Ok(step)) => step,
-            Ok(Err(error)) => {
-                context.reply_command_error(error);
-                Step::Done
-            }
-            Err(_) => {
-                context.reply_command_error(CommandError::INTERNAL);
-                Step::Done
-            }
-        }
+        step.unwrap_or_else(|error| {
+            context.reply_command_error(error);
+            Step::Done
+        })
     }
 }

@@ -7,7 +7,7 @@ use super::filter::StoredFilter;
 use super::redisbloom::Chain;
 use super::stream::Damaged;
 use super::table::{Kind, Loader};
-use crate::ledger::measure;
+use crate::value::stats::measure;
 
 /// Checks each chunk as it comes. Keeps them too, so that a server that is saved or gets a replica
 /// meanwhile can go on from there.

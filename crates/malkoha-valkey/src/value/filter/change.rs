@@ -198,20 +198,7 @@ mod tests {
     use malkoha::KeyHasher;
 
     use super::*;
-    use crate::value::Properties;
     use crate::value::small::tests::PROPERTIES;
-
-    #[test]
-    fn what_is_added_unless_it_is_in_stays_in() {
-        let properties = Properties { capacity: 4, error_rate: 0.2, growth: 1e4, ..PROPERTIES };
-        let mut stored = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
-        let items: Vec<[u8; 4]> = (0..20_000_u32).map(u32::to_le_bytes).collect();
-        for item in &items {
-            stored.insert(item, true, u64::MAX).unwrap();
-        }
-        let lost = items.iter().filter(|item| !stored.contains(*item, 0)).count();
-        assert_eq!(lost, 0);
-    }
 
     /// A replica gets the items of a long command in pieces, and its primary added them in smaller
     /// ones. Where a piece had 1024 items, it sorted them, and had them in other slots.
@@ -230,26 +217,6 @@ mod tests {
             let small = filled(64, absent_only);
             for pieces in [512, 1024, 2048, items.len()] {
                 assert!(filled(pieces, absent_only) == small, "{pieces} items at a time");
-            }
-        }
-    }
-
-    #[test]
-    fn an_emptied_filter_is_as_it_began() {
-        let items: Vec<[u8; 4]> = (0..40_000_u32).map(u32::to_le_bytes).collect();
-        let items: Vec<&[u8]> = items.iter().map(<[u8; 4]>::as_slice).collect();
-        for capacity in [4, 1024, 10_000] {
-            let properties = Properties { capacity, ..PROPERTIES };
-            let new = || StoredFilter::create(properties, None, KeyHasher::sip13(1)).unwrap();
-            for pieces in [1, 300, items.len()] {
-                let mut stored = new();
-                stored.insert_all(&items, false, u64::MAX);
-                for piece in items.chunks(pieces) {
-                    assert!(stored.remove_all(piece).iter().all(|&removed| removed));
-                }
-                assert_eq!(matches!(stored, IsSmall(_)), matches!(new(), IsSmall(_)));
-                assert!(stored.table().to_bytes() == new().table().to_bytes(), "{capacity}");
-                assert_eq!(stored.deleted(), 40_000);
             }
         }
     }

@@ -5,9 +5,8 @@ use std::time::Instant;
 
 use super::super::properties::Properties;
 use super::super::redisbloom::Chain;
-use super::super::stats;
+use super::super::stats::{self, measure};
 use super::super::table::Table;
-use crate::ledger::measure;
 
 /// A table, its properties and its place in the statistics.
 #[derive(Debug)]

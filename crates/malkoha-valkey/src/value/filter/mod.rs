@@ -15,9 +15,8 @@ pub(crate) use large::Large;
 use super::properties::{Expiry, Properties};
 use super::redisbloom::Chain;
 use super::small::{DELETED_END, Small};
-use super::stats;
+use super::stats::{self, measure};
 use super::table::{Kind, NotUnited, Table};
-use crate::ledger::measure;
 
 /// Items that an emptied filter is made for at once: in a few milliseconds.
 const MOST_BEGUN: u64 = 1 << 22;

@@ -9,8 +9,7 @@ mod transfer;
 use murmur::murmur64a;
 pub(crate) use transfer::{ENCODING_VERSION, HEADER_BYTES};
 
-use super::stats;
-use crate::ledger::measure;
+use super::stats::{self, measure};
 
 /// The alternate place differs by the fingerprint times this.
 const STEP: u64 = 0x5bd1_e995;
@@ -253,6 +252,3 @@ impl Drop for Chain {
         stats::BYTES.subtract(self.bytes);
     }
 }
-
-#[cfg(test)]
-mod tests;

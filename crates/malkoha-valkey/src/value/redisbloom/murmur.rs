@@ -21,3 +21,23 @@ pub(super) fn murmur64a(item: &[u8]) -> u64 {
     let hash = (hash ^ hash >> SHIFT).wrapping_mul(FACTOR);
     hash ^ hash >> SHIFT
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_murmurs() {
+        // Computed by the C code that its author published.
+        let known: [(&[u8], u64); 5] = [
+            (b"", 0),
+            (b"a", 0x0717_17d2_d36b_6b11),
+            (b"hello", 0x1e68_d17c_457b_f117),
+            (b"12345678", 0x758f_67d1_62b2_d202),
+            (b"cuckoo filter of nineteen", 0x11ec_9d4c_9d30_9bff),
+        ];
+        for (item, hash) in known {
+            assert_eq!(murmur64a(item), hash, "{item:?}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The bytes of RedisBloom's filters: in RDB files and payloads of DUMP, and in chunks.
 
 use super::{Chain, Shape, Table};
-use crate::ledger::measure;
+use crate::value::stats::measure;
 use crate::value::stream::{Damaged, Sink, Source};
 
 /// The newest version of what is in RDB files; the ones before it lack some numbers.

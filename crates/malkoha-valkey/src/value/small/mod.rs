@@ -14,9 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use malkoha::{KeptBits, KeyHasher};
 
 use super::properties::Properties;
-use super::stats;
+use super::stats::{self, measure};
 use super::table::Table;
-use crate::ledger::measure;
 
 /// Bytes of items: with the other fields, the size of an allocation. Enough for 50 items of a
 /// default filter.
