@@ -31,17 +31,18 @@ temporary file.
 
 The filter grows to any size when lines are added, and keeps its rate: some 19
 bits per line at a rate of 0.001. With a --capacity of at least 65536, it takes
-at most 16, and keeps its rate up to that size. With --growth, it keeps it up to
-that many times --capacity. Each doubling beyond adds less than the first rate.
+at most 16, and keeps its rate up to that size. With --growth, it keeps it up
+to that many times --capacity. Each doubling beyond adds less than the first
+rate.
 
 With --fixed, it takes 13 bits per line, and lookups take half the time. But
 'add' fails beyond its capacity, and 'union' needs files of equal capacity.
 
 With --values, the file is a map, and 'malkoha get' prints the values of keys.
 The last tab of a line ends its key. Several lines can give a key several
-values. Two of them, or eight with --fixed, are stored in the table, and further
-ones outside it at about 45 bytes each. The rate is that of values found by
-mistake. Building a map takes twice as much memory and disk.
+values. Two of them, or eight with --fixed, are stored in the table, and
+further ones outside it at about 45 bytes each. The rate is that of values
+found by mistake. Building a map takes twice as much memory and disk.
 
 Files can be united only if they use the same hash. By default all files do,
 with a seed that everybody knows, so somebody who chooses lines can choose some

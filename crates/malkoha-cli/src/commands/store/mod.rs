@@ -41,7 +41,7 @@ Examples:
   malkoha store get cuckoos koel
   malkoha store load cuckoos < pairs.tsv
   malkoha store put seen 198.51.100.7 now --ttl 24h
-  malkoha screen --list cuckoos sightings.txt     lines that are keys of the store
+  malkoha screen --list cuckoos sightings.txt     lines that are keys
   malkoha store import backup.store photos/ && malkoha store ls backup.store
   malkoha store export backup.store --into restored/
   malkoha store compact backup.store";

@@ -55,10 +55,10 @@ Examples:
   malkoha uniq access.txt > distinct.txt
   malkoha uniq --stats logs/*.gz | wc -l
   malkoha uniq -c words.txt | sort -rn | head
-  malkoha uniq -d ids.txt                    lines that are there more than once
+  malkoha uniq -d ids.txt                    lines that come more than once
   tail -F log | malkoha uniq --within 24h    each line once a day
   malkoha uniq --within 1h --time-field 1 -t ' ' -k 2- old.log
-  malkoha uniq --csv -k 2 users.csv          the first line of each value of column 2";
+  malkoha uniq --csv -k 2 users.csv          the first line of each second field";
 
 /// Print the first occurrence of each line, in order
 #[derive(Args, Debug)]
