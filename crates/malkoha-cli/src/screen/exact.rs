@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use malkoha::KeyHasher;
+use memchr::memchr_iter;
 
-use super::Matcher;
 use super::index::Index;
-use super::origin::{LineNumbers, Origin};
+use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
@@ -156,4 +156,36 @@ fn hash_into(hashed: &mut [(u64, u64)], hasher: KeyHasher, lines: &[(u64, &[u8])
         || hash_into(first, hasher, &lines[..middle], half),
         || hash_into(rest, hasher, &lines[middle..], threads - half),
     );
+}
+
+/// Bytes between places whose line is known.
+const STEP: usize = 4096;
+
+/// How many lines of each list lie before some places.
+struct LineNumbers(Vec<Vec<u64>>);
+
+impl LineNumbers {
+    fn of(texts: &Texts) -> Self {
+        let separator = texts.separator();
+        let of_list = |list: &[u8]| {
+            let mut before = 0;
+            let counted = list.chunks(STEP).map(|chunk| {
+                let start = before;
+                before += memchr_iter(separator, chunk).count() as u64;
+                start
+            });
+            counted.collect()
+        };
+        Self(texts.lists().map(|(_, list)| of_list(list)).collect())
+    }
+
+    /// The number, from 1, of the line that begins at this distance from the beginning of a list.
+    fn of_line(&self, texts: &Texts, list: usize, offset: u64) -> u64 {
+        let Some((_, text)) = texts.lists().nth(list) else { return 0 };
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+        // A line may begin at the end, but no step does.
+        let step = (offset / STEP).min(self.0[list].len().saturating_sub(1));
+        let before = self.0[list].get(step).copied().unwrap_or(0);
+        before + memchr_iter(texts.separator(), &text[step * STEP..offset]).count() as u64 + 1
+    }
 }

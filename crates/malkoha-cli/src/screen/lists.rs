@@ -1,14 +1,14 @@
 //! The lists of a screening, each by its kind, ready for lookups.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use malkoha::KeyHasher;
+use malkoha_store::{Error, Store};
 
 use super::{
-    Approximate, Domains, Exact, Marked, Matcher, Names, Networks, StoreKeys, filter_of, kept,
-    smaller_than,
+    Approximate, Domains, Exact, Marked, Matcher, Names, Networks, filter_of, kept, smaller_than,
 };
 use crate::failure::tell;
 use crate::input::{Inputs, List, Side, Texts, is_stdin, name};
@@ -163,5 +163,32 @@ impl Lists<'_> {
         let progress = Progress::new("Reading", bytes);
         let marked = Marked::of(texts, lists, self.hasher, self.threads, &progress)?;
         Ok(Some(marked))
+    }
+}
+
+/// The keys of a store, as it was when this was made. Only its checkpoint is read beforehand.
+pub(crate) struct StoreKeys {
+    store: Store,
+    name: String,
+}
+
+impl StoreKeys {
+    /// The store at `path`, if there is one.
+    pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let name = format!("store '{}'", path.display());
+        match Store::open_read_only(path) {
+            Err(Error::NoStore(_)) => Ok(None),
+            store => Ok(Some(Self { store: store.with_context(|| name.clone())?, name })),
+        }
+    }
+}
+
+impl Matcher for StoreKeys {
+    fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        let looked_up = self.store.get_many(lines, |i, value| found[i] |= value.is_some());
+        looked_up.with_context(|| self.name.clone())
     }
 }

@@ -8,11 +8,9 @@ mod kept;
 mod lists;
 mod marked;
 mod networks;
-mod origin;
 mod select;
 mod sets;
 mod sieve;
-mod store_keys;
 mod suffixes;
 
 use anyhow::Result;
@@ -22,18 +20,25 @@ use approximate::filter_of;
 pub(crate) use domains::{Domains, Names};
 use exact::Exact;
 pub(crate) use kept::{Keeping, is_index, place as place_of_index, verify as verify_index};
-pub(crate) use lists::{How, Lists};
+pub(crate) use lists::{How, Lists, StoreKeys};
 use marked::{Marked, smaller_than};
 pub(crate) use networks::Networks;
-pub(crate) use origin::Origin;
 #[cfg(feature = "remote")]
 pub(crate) use select::Selection;
 pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
-pub(crate) use store_keys::StoreKeys;
 
 use crate::records::Unfit;
+
+/// A line of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Origin {
+    /// The number of the list among those that are named, from 0.
+    pub(crate) list: usize,
+    /// The number of the line in it, from 1.
+    pub(crate) line: u64,
+}
 
 /// A set of keys, for lookups of many lines at once, by any number of threads.
 pub(crate) trait Matcher: Send + Sync + 'static {
