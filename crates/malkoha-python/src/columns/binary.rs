@@ -1,6 +1,7 @@
-//! Batches of bytes, from the objects that batches of keys can be.
+//! Batches of bytes, or of texts alone, from the objects that batches of keys can be.
 
-use malkoha::KeyHasher;
+use std::fmt::Display;
+
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +16,8 @@ pub(crate) struct Binary(Vec<Box<dyn Column>>);
 
 impl Binary {
     pub(crate) fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
-        read_bytes(values, objects, "bytes or text: encode others as bytes").map(Self)
+        let what = "bytes or text: encode others as bytes";
+        read_bytes(values, |values, _| objects(values, false), what).map(Self)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -41,10 +43,40 @@ impl Binary {
     }
 }
 
+/// Texts in memory that can be read without the interpreter.
+pub(crate) struct Texts(Binary);
+
+impl Texts {
+    pub(crate) fn new(texts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let columns = read_bytes(texts, |texts, _| objects(texts, true), "text: give str")?;
+        Ok(Self(Binary(columns)))
+    }
+
+    /// The texts, in order: nulls as `None`, or refused.
+    pub(crate) fn rows(&self, keep_null: bool) -> PyResult<Vec<Option<&str>>> {
+        let rows = self.0.rows()?.into_iter().enumerate();
+        rows.map(|(row, bytes)| match bytes.map(str::from_utf8).transpose() {
+            Ok(None) if !keep_null => Err(PyValueError::new_err(format!(
+                "row {row} is null: leave it out, or keep it by keep_null=True"
+            ))),
+            text => text.map_err(|error| not_unicode(row, &error)),
+        })
+        .collect()
+    }
+}
+
 #[cold]
-fn no_bytes(row: usize, found: &Bound<'_, PyAny>) -> PyErr {
+fn no_bytes(row: usize, found: &Bound<'_, PyAny>, only_text: bool) -> PyErr {
     let name = scalars::name(found);
-    PyTypeError::new_err(format!("row {row} is {name}: give bytes or text, encode others as bytes"))
+    PyTypeError::new_err(if only_text {
+        format!("row {row} is no text but {name}: give str")
+    } else {
+        format!("row {row} is {name}: give bytes or text, encode others as bytes")
+    })
+}
+
+fn not_unicode(row: usize, error: &dyn Display) -> PyErr {
+    PyValueError::new_err(format!("row {row} is not Unicode text: {error}"))
 }
 
 enum Row {
@@ -61,15 +93,16 @@ struct Rows {
     has_nulls: bool,
 }
 
-fn objects(values: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>> {
+fn objects(values: &Bound<'_, PyAny>, only_text: bool) -> PyResult<Box<dyn Column>> {
     let mut rows = Vec::with_capacity(room(values));
     let mut has_nulls = false;
     for value in items(values)? {
         let value = value?;
         rows.push(match value.cast_into::<PyBytes>() {
+            Ok(bytes) if only_text => return Err(no_bytes(rows.len(), &bytes, only_text)),
             Ok(bytes) => Row::Bytes(bytes.into()),
             Err(other) => {
-                let row = row(&other.into_inner(), rows.len())?;
+                let row = row(&other.into_inner(), rows.len(), only_text)?;
                 has_nulls |= matches!(row, Row::Null);
                 row
             }
@@ -78,19 +111,17 @@ fn objects(values: &Bound<'_, PyAny>, _: KeyHasher) -> PyResult<Box<dyn Column>>
     Ok(Box::new(Rows { rows, has_nulls }))
 }
 
-fn row(value: &Bound<'_, PyAny>, number: usize) -> PyResult<Row> {
+fn row(value: &Bound<'_, PyAny>, number: usize, only_text: bool) -> PyResult<Row> {
     if let Ok(text) = value.cast::<PyString>() {
         let text = PyBackedStr::try_from(text.clone());
-        return text.map(Row::Text).map_err(|error| {
-            PyValueError::new_err(format!("row {number} is not Unicode text: {error}"))
-        });
+        return text.map(Row::Text).map_err(|error| not_unicode(number, &error));
     }
     if scalars::is_null(value) {
         return Ok(Row::Null);
     }
     match PyBuffer::<u8>::get(value).and_then(|buffer| buffer.to_vec(value.py())) {
-        Ok(bytes) => Ok(Row::Copied(bytes)),
-        Err(_) => Err(no_bytes(number, value)),
+        Ok(bytes) if !only_text => Ok(Row::Copied(bytes)),
+        _ => Err(no_bytes(number, value, only_text)),
     }
 }
 

@@ -10,7 +10,6 @@ mod lists;
 mod nested;
 mod numpy;
 mod objects;
-mod texts;
 mod values;
 mod wides;
 
@@ -25,11 +24,10 @@ use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyString};
 
 use crate::parts::Part;
 use crate::scalars;
-pub(crate) use binary::Binary;
+pub(crate) use binary::{Binary, Texts};
 pub(crate) use give::{Values, give};
 use nested::{Chunks, Tuples};
 pub(crate) use numpy::refuse_masked;
-pub(crate) use texts::Texts;
 
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
 pub(crate) const CHUNK: usize = 1024;
