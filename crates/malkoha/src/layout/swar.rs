@@ -15,18 +15,19 @@ use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
 pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
-    lanes: LaneFormat<W>,
+    pub(super) lanes: LaneFormat<W>,
     /// From the start of one bucket to that of the next, in the units of [`Room::UNITS`].
     stride: u32,
     /// All bits of the last lane.
-    last_lane: W,
+    pub(super) last_lane: W,
 }
 
 impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
-    /// `None` if a bucket of this geometry can straddle two words, carries values, or is not a
-    /// whole number of bytes as promised.
+    /// `None` if a bucket of this geometry can straddle two words, or is not a whole number of
+    /// bytes as promised. The value of a slot, if there are any, lies above its fingerprint:
+    /// [`ExpiringBuckets`](super::expiring::ExpiringBuckets) have them, table layouts do not.
     pub(crate) fn new(geometry: &Geometry) -> Option<Self> {
-        let lane_bits = geometry.fingerprint_bits;
+        let lane_bits = geometry.slot_bits();
         let (bucket_size, stride_bits) = match geometry.layout {
             Layout::Bucketed { bucket_size } => (bucket_size, lane_bits * bucket_size),
             Layout::Words => (word_lanes(lane_bits), u64::BITS),
@@ -36,11 +37,12 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         // A bucket begins at a multiple of gcd(8, stride_bits) in its first byte.
         let furthest_shift = 8 - (1 << stride_bits.trailing_zeros().min(3));
         let broken_promise = WHOLE_BYTES && furthest_shift != 0;
-        if geometry.value_bits != 0 || bucket_bits + furthest_shift > W::BITS || broken_promise {
+        if bucket_bits + furthest_shift > W::BITS || broken_promise {
             return None;
         }
+        let Geometry { segments, places, fingerprint_bits, .. } = *geometry;
         Some(Self {
-            addressing: Addressing::new(geometry.segments, geometry.places, lane_bits),
+            addressing: Addressing::new(segments, places, fingerprint_bits),
             segment_bytes: geometry.segment_bytes(),
             lanes: LaneFormat::new(bucket_size, lane_bits),
             stride: if WHOLE_BYTES { stride_bits / 8 } else { stride_bits },
@@ -62,13 +64,13 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
 
     /// The bucket at `place`; bits above the bucket are arbitrary.
     #[inline(always)]
-    fn load(&self, bytes: &[u8], base: usize, place: u64) -> W {
+    pub(super) fn load(&self, bytes: &[u8], base: usize, place: u64) -> W {
         let (at, shift) = self.locate(base, place);
         W::load(bytes, at) >> shift
     }
 
     #[inline(always)]
-    fn store(&self, bytes: &mut [u8], base: usize, place: u64, bucket: W) {
+    pub(crate) fn store(&self, bytes: &mut [u8], base: usize, place: u64, bucket: W) {
         let (at, shift) = self.locate(base, place);
         let rest = W::load(bytes, at) & !(self.lanes.mask << shift);
         (rest | (bucket << shift)).store(bytes, at);
@@ -76,14 +78,14 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
 
     /// The bucket after `fingerprint` has entered at lane 0.
     #[inline(always)]
-    fn pushed(&self, bucket: W, fingerprint: u64) -> W {
+    pub(super) fn pushed(&self, bucket: W, fingerprint: u64) -> W {
         ((bucket << self.lanes.bits) | W::from_u64(fingerprint)) & self.lanes.mask
     }
 
     /// The bucket without the lane whose lowest bit is `lowest`; the lanes above it have moved
     /// down.
     #[inline(always)]
-    fn closed(&self, bucket: W, lowest: W) -> W {
+    pub(super) fn closed(&self, bucket: W, lowest: W) -> W {
         let below = lowest.wrapping_sub(W::from_u64(1));
         (bucket & below) | ((bucket >> self.lanes.bits) & !below)
     }

@@ -67,6 +67,8 @@ impl AnyLayout {
     pub(crate) fn new(geometry: &Geometry) -> Self {
         // The first that fits is the fastest.
         let layout = match geometry.layout {
+            // Slots with values lie in lanes.
+            _ if geometry.value_bits > 0 => None,
             Layout::Bucketed { .. } | Layout::Words => Swar::new(geometry)
                 .map(Self::BucketedBytes64)
                 .or_else(|| Swar::new(geometry).map(Self::Bucketed64))
@@ -78,7 +80,7 @@ impl AnyLayout {
                 .map(Self::GapWindows64)
                 .or_else(|| GapWindows::new(geometry).map(Self::GapWindows128)),
         };
-        // Buckets of eight wide slots are wider than 128 bits, and slots with values lie in lanes.
+        // Buckets of eight wide slots are wider than 128 bits.
         layout.unwrap_or_else(|| Self::BucketedLanes(Lanes::new(geometry)))
     }
 

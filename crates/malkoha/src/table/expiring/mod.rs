@@ -14,6 +14,7 @@ use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::bits::{Word, index};
 use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
+use crate::layout::{Room, TableLayout};
 use crate::params::float;
 use crate::ring;
 use crate::table::fixed::Fixed;
@@ -67,16 +68,12 @@ impl Ages for Fixed {
 
     #[inline]
     fn age(&self, form: Form, times: &Times, hash: u64) -> Option<u64> {
-        with_form!(form, buckets => age_of(&buckets, &self.bytes, times, &buckets.probe(hash)))
+        with_form!(form, buckets => age_of(&buckets, &self.bytes, times, &buckets.words.probe(hash)))
     }
 
     fn lives(&self, form: Form, times: &Times, hashes: &[u64], found: &mut [bool]) {
         with_form!(form, buckets => {
-            let ask = |bytes: &&[u8], hash: u64| {
-                let probe = buckets.probe(hash);
-                buckets.prefetch(bytes, &probe);
-                probe
-            };
+            let ask = |bytes: &&[u8], hash: u64| requested(&buckets, bytes, hash);
             ring::one_by_one(&mut &*self.bytes, hashes, ask, |bytes, i, _, probe| {
                 found[i] = age_of(&buckets, bytes, times, probe).is_some();
             });
@@ -103,21 +100,17 @@ impl Ages for Fixed {
                 });
             };
             if let [hash] = hashes {
-                see(&mut slots, 0, &buckets.probe(*hash));
+                see(&mut slots, 0, &buckets.words.probe(*hash));
                 return refused;
             }
-            let ask = |slots: &Slots<'_, _>, hash: u64| {
-                let probe = buckets.probe(hash);
-                buckets.prefetch(slots.bytes, &probe);
-                probe
-            };
+            let ask = |slots: &Slots<'_, _>, hash: u64| requested(&buckets, slots.bytes, hash);
             ring::one_by_one(&mut slots, hashes, ask, |slots, i, _, probe| see(slots, i, probe));
         });
         refused
     }
 
     fn forget(&mut self, form: Form, times: &mut Times, hash: u64) -> bool {
-        with_form!(form, buckets => Slots::of(self, buckets).forget(times, &buckets.probe(hash)))
+        with_form!(form, buckets => Slots::of(self, buckets).forget(times, &buckets.words.probe(hash)))
     }
 
     fn sweep(&mut self, form: Form, times: &mut Times) {
@@ -132,7 +125,7 @@ impl Ages for Fixed {
     fn for_each_label(&self, form: Form, mut each: impl FnMut(u64)) {
         with_form!(form, buckets => {
             for (segment, place) in places(&buckets) {
-                let bucket = buckets.load(&self.bytes, buckets.base(segment), place);
+                let bucket = buckets.load(&self.bytes, buckets.words.base(segment), place);
                 buckets.occupants(bucket).for_each(|(_, _, label)| each(label));
             }
         });
@@ -143,9 +136,9 @@ impl Ages for Fixed {
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
             for (segment, place) in places(&buckets) {
-                let bucket = buckets.load(&other.bytes, buckets.base(segment), place);
+                let bucket = buckets.load(&other.bytes, buckets.words.base(segment), place);
                 for (_, fingerprint, label) in buckets.occupants(bucket) {
-                    let probe = buckets.addressing().occupant(segment, place, fingerprint);
+                    let probe = buckets.words.addressing().occupant(segment, place, fingerprint);
                     let is_older = |times: &Times, known| times.is_older(known, label);
                     if slots.see(times, &probe, label, is_older).is_none() {
                         return Err(times.refusal().into());
@@ -163,14 +156,32 @@ impl Ages for Fixed {
 }
 
 fn places<W: Word>(buckets: &ExpiringBuckets<W>) -> impl Iterator<Item = (u64, u64)> + use<W> {
-    every_place(buckets.addressing().segments(), buckets.addressing().places())
+    every_place(buckets.words.addressing().segments(), buckets.words.addressing().places())
 }
 
 /// The number of the block of a place.
 #[inline(always)]
 fn block_of<W: Word>(buckets: &ExpiringBuckets<W>, segment: u64, place: u64) -> usize {
-    let blocks = buckets.addressing().places().div_ceil(BLOCK);
+    let blocks = buckets.words.addressing().places().div_ceil(BLOCK);
     index(segment * blocks + place / BLOCK)
+}
+
+/// The probe of a key, the lines of whose buckets are prefetched.
+#[inline(always)]
+fn requested<W: Word>(buckets: &ExpiringBuckets<W>, bytes: &[u8], hash: u64) -> Probe {
+    let probe = buckets.words.probe(hash);
+    buckets.words.prefetch(bytes, &buckets.words.aim(&probe));
+    probe
+}
+
+/// A key's places, their buckets, and the highest bit of every lane there with its fingerprint.
+#[inline(always)]
+fn find<W: Word>(buckets: &ExpiringBuckets<W>, bytes: &[u8], probe: &Probe) -> [(u64, W, W); 2] {
+    let base = buckets.words.base(probe.segment);
+    [probe.first, probe.second].map(|place| {
+        let bucket = buckets.load(bytes, base, place);
+        (place, bucket, buckets.matches(bucket, probe.fingerprint))
+    })
 }
 
 #[inline(always)]
@@ -180,15 +191,11 @@ fn age_of<W: Word>(
     times: &Times,
     probe: &Probe,
 ) -> Option<u64> {
-    let base = buckets.base(probe.segment);
-    let first = buckets.load(bytes, base, probe.first);
-    let second = buckets.load(bytes, base, probe.second);
-    let found =
-        [buckets.matches(first, probe.fingerprint), buckets.matches(second, probe.fingerprint)];
-    if found[0] | found[1] == W::ZERO {
+    let found = find(buckets, bytes, probe);
+    if found[0].2 | found[1].2 == W::ZERO {
         return None;
     }
-    let one = |bucket: W, mut found: W, place: u64| {
+    found.into_iter().find_map(|(place, bucket, mut found)| {
         let mut age = None;
         while found != W::ZERO && age.is_none() {
             let block = block_of(buckets, probe.segment, place);
@@ -197,6 +204,5 @@ fn age_of<W: Word>(
             found = found & found.wrapping_sub(W::from_u64(1));
         }
         age
-    };
-    one(first, found[0], probe.first).or_else(|| one(second, found[1], probe.second))
+    })
 }

@@ -2,12 +2,12 @@
 
 use crate::addressing::Probe;
 use crate::expiry::Times;
-use crate::layout::bits::Word;
+use crate::layout::bits::{Word, index};
 use crate::layout::expiring::ExpiringBuckets;
-use crate::layout::{Neighbours, Search, search_budget};
+use crate::layout::{Neighbours, Room, Search, TableLayout, search_budget};
 use crate::table::fixed::Fixed;
 
-use super::{BLOCK, block_of};
+use super::{BLOCK, block_of, find};
 
 /// A table that is changed.
 pub(super) struct Slots<'a, W> {
@@ -36,20 +36,12 @@ impl<'a, W: Word> Slots<'a, W> {
         label: u64,
         refresh: impl FnOnce(&Times, u64) -> bool,
     ) -> Option<bool> {
-        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.words.base(probe.segment));
         self.clean(times, probe.segment, probe.first);
         self.clean(times, probe.segment, probe.second);
-        let first = buckets.load(self.bytes, base, probe.first);
-        let second = buckets.load(self.bytes, base, probe.second);
-        let found =
-            [buckets.matches(first, probe.fingerprint), buckets.matches(second, probe.fingerprint)];
-        if found[0] | found[1] != W::ZERO {
-            let in_first = found[0] != W::ZERO;
-            let (place, bucket, found) = if in_first {
-                (probe.first, first, found[0])
-            } else {
-                (probe.second, second, found[1])
-            };
+        let [in_first, in_second] = find(&buckets, self.bytes, probe);
+        if in_first.2 | in_second.2 != W::ZERO {
+            let (place, bucket, found) = if in_first.2 != W::ZERO { in_first } else { in_second };
             let shift = buckets.shift_of(found);
             if let Some((_, known)) = buckets.slot(bucket, shift)
                 && known != label
@@ -61,10 +53,10 @@ impl<'a, W: Word> Slots<'a, W> {
             }
             return Some(false);
         }
-        let (place, bucket) = if !buckets.is_full(first) {
-            (probe.first, first)
-        } else if !buckets.is_full(second) {
-            (probe.second, second)
+        let (place, bucket) = if !buckets.is_full(in_first.1) {
+            (probe.first, in_first.1)
+        } else if !buckets.is_full(in_second.1) {
+            (probe.second, in_second.1)
         } else {
             let place = self.make_room(times, probe)?;
             (place, buckets.load(self.bytes, base, place))
@@ -77,20 +69,20 @@ impl<'a, W: Word> Slots<'a, W> {
 
     #[inline(always)]
     fn bytes_of(&mut self, base: usize, place: u64, bucket: W) {
-        self.buckets.store(self.bytes, base, place, bucket);
+        self.buckets.words.store(self.bytes, base, place, bucket);
     }
 
     /// Both buckets of a key are full: makes room in one of them, and returns which.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, times: &mut Times, probe: &Probe) -> Option<u64> {
-        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.words.base(probe.segment));
         let candidates = [probe.first, probe.second];
         let limit = self.search.refusals.limit(probe.segment, self.max_kicks);
-        let bytes = &self.bytes[base..][..buckets.segment_bytes()];
+        let bytes = &self.bytes[base..][..index(buckets.words.segment_bytes())];
         let segment = Segment { buckets, bytes, times, number: probe.segment };
         let Some(found) = self.search.find_room(&segment, &candidates, limit) else {
-            let price = search_budget::price(buckets.addressing().places(), self.max_kicks);
+            let price = search_budget::price(buckets.words.addressing().places(), self.max_kicks);
             self.search.refusals.refused(probe.segment, price);
             return None;
         };
@@ -108,7 +100,7 @@ impl<'a, W: Word> Slots<'a, W> {
 
     /// Removes a key; whether it lived.
     pub(super) fn forget(&mut self, times: &mut Times, probe: &Probe) -> bool {
-        let (buckets, base) = (self.buckets, self.buckets.base(probe.segment));
+        let (buckets, base) = (self.buckets, self.buckets.words.base(probe.segment));
         for place in [probe.first, probe.second] {
             self.clean(times, probe.segment, place);
             let bucket = buckets.load(self.bytes, base, place);
@@ -148,11 +140,11 @@ impl<'a, W: Word> Slots<'a, W> {
     #[cold]
     #[inline(never)]
     fn sweep(&mut self, times: &mut Times, segment: u64, place: u64, block: usize) {
-        let (buckets, base) = (self.buckets, self.buckets.base(segment));
+        let (buckets, base) = (self.buckets, self.buckets.words.base(segment));
         let first = place / BLOCK * BLOCK;
         let expired = times.expired_label(block);
         let mut freed = 0;
-        for place in first..(first + BLOCK).min(buckets.addressing().places()) {
+        for place in first..(first + BLOCK).min(buckets.words.addressing().places()) {
             let bucket = buckets.load(self.bytes, base, place);
             // Usually one label has expired, which few buckets have.
             if expired.is_some_and(|label| buckets.labelled(bucket, label) == W::ZERO) {
@@ -185,7 +177,7 @@ struct Segment<'a, W> {
 
 impl<W: Word> Neighbours for Segment<'_, W> {
     fn places(&self) -> u64 {
-        self.buckets.addressing().places()
+        self.buckets.words.addressing().places()
     }
 
     #[inline(always)]
@@ -194,7 +186,7 @@ impl<W: Word> Neighbours for Segment<'_, W> {
         for shift in self.buckets.shifts() {
             let fingerprint =
                 self.buckets.slot(bucket, shift).map_or(0, |(fingerprint, _)| fingerprint);
-            each(self.buckets.addressing().alternate(place, fingerprint));
+            each(self.buckets.words.addressing().alternate(place, fingerprint));
         }
     }
 
@@ -212,6 +204,6 @@ impl<W: Word> Neighbours for Segment<'_, W> {
 
     #[inline(always)]
     fn prefetch(&self, place: u64) {
-        crate::arch::prefetch(self.bytes, self.buckets.byte(0, place));
+        crate::arch::prefetch(self.bytes, self.buckets.words.byte(0, place) as u64);
     }
 }
