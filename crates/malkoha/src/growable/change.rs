@@ -3,7 +3,7 @@
 use super::any_codec::with_codec;
 use super::matches::Match;
 use super::record::Record;
-use super::segment::Segment;
+use super::segment::{Segment, Spot};
 use super::table::{Growing, kicks};
 use super::target::Target;
 use crate::error::InsertError;
@@ -138,13 +138,13 @@ impl Growing {
             let segment = Segment::new(codec, form);
             // SAFETY: the directory keeps the segment's form.
             unsafe {
-                segment.push_new(bytes, target.places, target.buckets, target.fingerprint, value)
+                segment.push_new(bytes, &target.spot, value)
             }
         });
         if inserted {
             self.records[number].len = keys + 1;
             self.occupied += 1;
-            self.count_in(target.known_bits(target.fingerprint));
+            self.count_in(target.known_bits(target.spot.fingerprint));
         }
         inserted
     }
@@ -172,7 +172,7 @@ impl Growing {
                 self.widen(target.number(), value_bits);
                 continue;
             }
-            let own = target.fingerprint;
+            let own = target.spot.fingerprint;
             let fresh = Likeness { longest: own, copies: 0, is_stashed: false, own };
             let like = if self.has_match(&target) { self.likeness(&target) } else { fresh };
             if like.copies < MAX_COPIES
@@ -194,12 +194,12 @@ impl Growing {
     #[cold]
     pub(super) fn likeness(&self, target: &Target) -> Likeness {
         if self.shape.value_bits == 0 && !target.entry.word.has_stash() {
-            let own = target.fingerprint;
+            let own = target.spot.fingerprint;
             let (longest, copies) = self.longest_slots(target).unwrap_or((own, 0));
             return Likeness { longest, copies, is_stashed: false, own: longest };
         }
         let found = self.find(target);
-        let (own, is_stashed) = (target.fingerprint, found.is_stashed());
+        let (own, is_stashed) = (target.spot.fingerprint, found.is_stashed());
         let longest = found.longest().unwrap_or(own);
         if self.shape.value_bits > 0 {
             Likeness { longest, copies: found.len(), is_stashed, own }
@@ -255,10 +255,10 @@ impl Growing {
         let Record { form, stashed, failures, .. } = self.records[number];
         let kicks = kicks(stashed.max(failures));
         let (bytes, search) = (self.segments.bytes_mut(number), &mut self.search);
-        let (places, buckets) = (target.places, target.buckets);
+        let spot = Spot { fingerprint, ..target.spot };
         let inserted = with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, form);
-            segment.insert(bytes, search, places, buckets, (fingerprint, value), kicks)
+            segment.insert(bytes, search, &spot, value, kicks)
         });
         self.stay_small();
         if inserted {

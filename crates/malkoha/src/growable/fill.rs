@@ -4,7 +4,7 @@
 use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::record::Home;
-use super::segment::{Position, Segment, Slot, segment_bytes};
+use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
 use super::shape::LANES;
 use super::table::kicks;
 use super::target::KeyBits;
@@ -165,6 +165,7 @@ impl<'a, W: BucketWord> Filling<'a, W> {
         let (segment, fingerprint) = (&self.segment, found.fingerprints[i]);
         let buckets = [found.buckets[0][i], found.buckets[1][i]];
         let places = [found.places[0][i], found.places[1][i]];
+        let spot = Spot { places, buckets, fingerprint };
         let (is_in, lens) = if buckets.iter().any(|&bucket| changed.has(bucket)) {
             let words = buckets.map(|bucket| segment.load(self.bytes, bucket));
             compare(segment.codec, words, fingerprint)
@@ -181,8 +182,7 @@ impl<'a, W: BucketWord> Filling<'a, W> {
             changed.add(at.bucket);
         } else {
             let kicks = kicks(self.failures);
-            let pair = (fingerprint, 0);
-            if !segment.insert(self.bytes, search, places, buckets, pair, kicks) {
+            if !segment.insert(self.bytes, search, &spot, 0, kicks) {
                 self.failures += 1;
                 return false;
             }
@@ -217,13 +217,12 @@ mod tests {
                 continue;
             }
             let fingerprint = key.fingerprint(home.depth, segment.codec.bits);
-            let buckets = key.places.map(|place| segment.form.grid.bucket(place, key.mix));
-            let words = buckets.map(|bucket| segment.load(bytes, bucket));
+            let spot = segment.spot(key.places[0], fingerprint);
+            let words = spot.buckets.map(|bucket| segment.load(bytes, bucket));
             let wanted = segment.codec.broadcast(fingerprint);
             let is_in = segment.codec.contains(words[0], words[1], wanted);
             let inserted = !is_in && u64::from(count) < room && {
-                let (kicks, pair) = (kicks(failures), (fingerprint, 0));
-                let found = segment.insert(bytes, &mut search, key.places, buckets, pair, kicks);
+                let found = segment.insert(bytes, &mut search, &spot, 0, kicks(failures));
                 failures += u32::from(!found);
                 found
             };

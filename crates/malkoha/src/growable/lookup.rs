@@ -58,7 +58,7 @@ impl Lookup for Growing {
             let number = key.segment as usize;
             let segment = self.segment(number);
             let place = key.place.into();
-            let [bucket, _] = segment.buckets_of([place, place], key.fingerprint.into());
+            let [bucket, _] = segment.spot(place, key.fingerprint.into()).buckets;
             let pair = (key.fingerprint.into(), key.value);
             Entry { copies, ..entry(&segment, number, bucket, pair) }
         }))
@@ -173,10 +173,10 @@ impl Growing {
             // and the codec is the segment's: its own, or that of all.
             unsafe {
                 if codec.is_short() {
-                    codec.contains_alone(segment, buckets, target.fingerprint)
+                    codec.contains_alone(segment, buckets, target.spot.fingerprint)
                 } else {
                     let buckets = buckets.map(|bit| (segment, bit));
-                    codec.contains_at::<false>(buckets, target.fingerprint)
+                    codec.contains_at::<false>(buckets, target.spot.fingerprint)
                 }
             }
         })
@@ -190,7 +190,7 @@ impl Growing {
         let mut longest: Option<Match> = None;
         with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.word.form());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+            segment.for_each_match(bytes, &target.spot, |at| {
                 let found = Match { fingerprint: segment.fingerprint(bytes, at), value, at };
                 let zeros = found.fingerprint.trailing_zeros();
                 let is_longer = longest.is_none_or(|best| zeros < best.fingerprint.trailing_zeros());
@@ -211,7 +211,7 @@ impl Growing {
         let (segment, bytes) = (self.segment(target.number()), self.bytes(target.number()));
         let mut found = Matches::default();
         let choose = |bucket| choose(segment.codec, bucket);
-        segment.for_each_of(bytes, target.places, target.buckets, choose, |at| {
+        segment.for_each_of(bytes, &target.spot, choose, |at| {
             let (fingerprint, value) = (segment.fingerprint(bytes, at), segment.value(bytes, at));
             found.push(Match { fingerprint, value, at });
         });
@@ -221,7 +221,7 @@ impl Growing {
     /// All that matches.
     pub(super) fn find(&self, target: &Target) -> Matches {
         let mut found =
-            self.slots_of(target, |codec, bucket| codec.matches(bucket, target.fingerprint));
+            self.slots_of(target, |codec, bucket| codec.matches(bucket, target.spot.fingerprint));
         if target.entry.word.has_stash() {
             self.find_stashed(target, &mut found);
         }
@@ -236,7 +236,7 @@ impl Growing {
         let mut longest: Option<(u64, u32)> = None;
         with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.word.form());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+            segment.for_each_match(bytes, &target.spot, |at| {
                 let found = segment.fingerprint(bytes, at);
                 longest = match longest {
                     Some((best, copies)) if best == found => Some((best, copies + 1)),

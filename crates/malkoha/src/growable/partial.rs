@@ -113,7 +113,7 @@ impl Growing {
     /// The slots at the key's places whose fingerprints begin its own or continue it.
     pub(super) fn related(&self, target: &Target) -> Matches {
         let mut found =
-            self.slots_of(target, |codec, bucket| codec.related(bucket, target.fingerprint));
+            self.slots_of(target, |codec, bucket| codec.related(bucket, target.spot.fingerprint));
         if target.entry.word.has_stash() {
             self.find_related(target, &mut found);
         }

@@ -12,7 +12,7 @@ use super::codec::refitted;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, PLACE_BITS, PLACES};
 use super::pool::sizes;
 use super::record::Record;
-use super::regroup::{Destination, Half, regroup};
+use super::regroup::regroup;
 use super::segment::{Form, PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
 use super::shape::{LANES, ROOM};
 use super::stash::MOST_MOVED;
@@ -112,15 +112,13 @@ pub(super) fn place_others<const N: usize>(
     let most = search.work + MOST_PLACES;
     waiting.into_iter().all(|(number, slot)| {
         let (to, into) = (&to[number], &mut into[number]);
-        let (first, fingerprint) = (slot.place, slot.fingerprint);
-        let places = [first, to.mix(fingerprint).alternate(first)];
-        let buckets = to.buckets_of(places, fingerprint);
+        let spot = to.spot(slot.place, slot.fingerprint);
         loop {
             let kicks = if search.work < most { MAX_KICKS } else { 0 };
-            if to.insert(into, search, places, buckets, (fingerprint, slot.value), kicks) {
+            if to.insert(into, search, &spot, slot.value, kicks) {
                 return true;
             }
-            if let Some((at, copy)) = to.second_copy(into, buckets) {
+            if let Some((at, copy)) = to.second_copy(into, spot.buckets) {
                 to.remove_at(into, at);
                 aside.push((number, copy));
             } else if misfit == Misfit::Stash {
@@ -286,13 +284,18 @@ impl Growing {
             Segment::new(codecs[1].wide(), Form { grid: Grid::new(narrow(buckets)), ..form })
         });
         let mut into = to.each_ref().map(Segment::zeroed);
-        let (half, misfits) = (Half::new(codecs[0], codecs[1]), (&mut aside, Misfit::Stash));
+        let (codec, bits) = (from.codec, codecs[1].bits);
+        let half = move |fingerprint| {
+            let (half, rest) = codec.split(fingerprint);
+            (half, refitted(rest, codec.bits, bits))
+        };
+        let misfits = (&mut aside, Misfit::Stash);
         if exhausted > 0 {
             let children = |_, fingerprint| {
                 if from.codec.is_exhausted(fingerprint) {
-                    return (0..2, refitted(fingerprint, codecs[0].bits, codecs[1].bits));
+                    return (0..2, refitted(fingerprint, codec.bits, bits));
                 }
-                let (half, rest) = half.of(fingerprint);
+                let (half, rest) = half(fingerprint);
                 (half..half + 1, rest)
             };
             pour([(from, bytes)], &to, &mut into, search, misfits, children);

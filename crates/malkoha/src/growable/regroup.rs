@@ -11,9 +11,7 @@
 
 use std::ops::Range;
 
-use super::any_codec::AnyCodec;
 use super::bucket_word::{BucketWord, Pair};
-use super::codec::{Codec, refitted};
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, Mix};
 use super::rebuild::{Misfit, filling, place_others};
 use super::record::Record;
@@ -33,51 +31,15 @@ const EARLY_STEP: u64 = 64;
 /// The same for a segment with stashed keys: each step goes through all of them.
 const STASHED_STEP: u64 = 5;
 
-/// Which segment a fingerprint goes to, and what that stores of it.
-pub(super) trait Destination: Copy {
-    fn of(self, fingerprint: u64) -> (usize, u64);
-}
-
-/// The only segment.
-#[derive(Clone, Copy)]
-pub(super) struct Only;
-
-/// The half that the next bit of the path says.
-#[derive(Clone, Copy)]
-pub(super) struct Half<'a> {
-    from: &'a Codec<Pair>,
-    bits: u32,
-}
-
-impl<'a> Half<'a> {
-    pub(super) fn new(from: &'a AnyCodec, to: &AnyCodec) -> Self {
-        Self { from: from.wide(), bits: to.bits }
-    }
-}
-
-impl Destination for Only {
-    #[inline(always)]
-    fn of(self, fingerprint: u64) -> (usize, u64) {
-        (0, fingerprint)
-    }
-}
-
-impl Destination for Half<'_> {
-    #[inline(always)]
-    fn of(self, fingerprint: u64) -> (usize, u64) {
-        let (half, rest) = self.from.split(fingerprint);
-        (half, refitted(rest, self.from.bits, self.bits))
-    }
-}
-
 vectorized! {
-    /// Moves the keys of these groups. Slots that find their bucket full wait, each with the number
-    /// of its segment.
+    /// Moves the keys of these groups. `destination` returns the number of the segment that a
+    /// fingerprint goes to, and what that stores of it. Slots that find their bucket full wait, each
+    /// with the number of their segment.
     ///
     /// # Safety
     ///
     /// Asks nothing of its caller.
-    pub(super) unsafe fn regroup<D: Destination>(
+    pub(super) unsafe fn regroup<D: Fn(u64) -> (usize, u64)>(
         destination: D,
         from: &Segment<'_, Pair>,
         bytes: &[u8],
@@ -106,7 +68,7 @@ vectorized! {
             let (mut places, mut kept, mut numbers) = ([0; SLOTS], [0; SLOTS], [0; SLOTS]);
             for i in 0..SLOTS {
                 let mix = Mix::computed(fingerprints[i] >> (width - MIX_BITS));
-                let (segment, rest) = destination.of(fingerprints[i]);
+                let (segment, rest) = destination(fingerprints[i]);
                 places[i] = Grid::place_in_group(stretches[i], mix);
                 kept[i] = rest;
                 let size = if segment == 0 { sizes[0] } else { sizes[1] };
@@ -185,7 +147,9 @@ impl Growing {
                 buckets.for_each(|bucket| to.clear(&mut into[0], bucket));
             }
             // SAFETY: asks nothing.
-            unsafe { regroup(Only, &from, bytes, &[to], &mut into, groups, &mut waiting) };
+            unsafe {
+                regroup(|kept| (0, kept), &from, bytes, &[to], &mut into, groups, &mut waiting)
+            };
         }
         place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
         let [bytes] = into;

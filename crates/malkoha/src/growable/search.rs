@@ -2,7 +2,7 @@
 
 use super::bucket_word::BucketWord;
 use super::grid::Grid;
-use super::segment::{Position, Segment, Slot, segment_bytes};
+use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
 use super::shape::LANES;
 use crate::addressing::Probe;
 use crate::arch::prefetch;
@@ -17,9 +17,8 @@ impl<W: BucketWord> Segment<'_, W> {
     pub(super) fn displace(
         &self,
         bytes: &mut [u8],
-        places: [u64; 2],
-        buckets: [u64; 2],
-        (fingerprint, value): (u64, u64),
+        &Spot { places, buckets, fingerprint }: &Spot,
+        value: u64,
     ) -> bool {
         let (grid, width) = (self.form.grid, self.codec.width);
         if !grid.is_grouped() {
@@ -65,15 +64,14 @@ impl<W: BucketWord> Segment<'_, W> {
         &self,
         bytes: &mut [u8],
         search: &mut Search,
-        places: [u64; 2],
-        buckets: [u64; 2],
-        (fingerprint, value): (u64, u64),
+        spot: &Spot,
+        value: u64,
         kicks: u32,
     ) -> bool {
-        let [first, second] = places;
+        let &Spot { places: [first, second], fingerprint, .. } = spot;
         let probe = Probe { segment: 0, first, second, fingerprint };
-        self.push_to_one(bytes, places, buckets, fingerprint, value)
-            || self.displace(bytes, places, buckets, (fingerprint, value))
+        self.push_to_one(bytes, spot, value)
+            || self.displace(bytes, spot, value)
             || kicks > 0 && layout::insert_with_moves(self, bytes, search, &probe, value, kicks)
     }
 
@@ -114,7 +112,7 @@ impl<W: BucketWord> Room for Segment<'_, W> {
     }
 
     fn candidates(&self, probe: &Probe) -> [u64; 2] {
-        self.buckets_of([probe.first, probe.second], probe.fingerprint)
+        self.spot(probe.first, probe.fingerprint).buckets
     }
 
     #[inline(always)]

@@ -34,6 +34,15 @@ pub(super) struct Slot {
     pub(super) value: u64,
 }
 
+/// A fingerprint of a segment, and where it may lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub(super) places: [u64; 2],
+    /// The second can be the first.
+    pub(super) buckets: [u64; 2],
+    pub(super) fingerprint: u64,
+}
+
 /// Where a slot is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Position {
@@ -232,32 +241,19 @@ impl<'a, W: BucketWord> Segment<'a, W> {
     /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. Keeping
     /// both equally full makes searches rarer.
     #[inline(always)]
-    pub(super) fn push_to_one(
-        &self,
-        bytes: &mut [u8],
-        places: [u64; 2],
-        buckets: [u64; 2],
-        fingerprint: u64,
-        value: u64,
-    ) -> bool {
-        let words = buckets.map(|bucket| self.load(bytes, bucket));
-        self.push_to_emptier(bytes, words, places, buckets, (fingerprint, value))
+    pub(super) fn push_to_one(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
+        let words = spot.buckets.map(|bucket| self.load(bytes, bucket));
+        self.push_to_emptier(bytes, words, spot, value)
     }
 
     /// [`push_to_one`](Self::push_to_one), given the content of the buckets.
     #[inline(always)]
-    fn push_to_emptier(
-        &self,
-        bytes: &mut [u8],
-        words: [W; 2],
-        places: [u64; 2],
-        buckets: [u64; 2],
-        (fingerprint, value): (u64, u64),
-    ) -> bool {
+    fn push_to_emptier(&self, bytes: &mut [u8], words: [W; 2], spot: &Spot, value: u64) -> bool {
         let lens = words.map(|word| self.codec.len(word));
         let second = usize::from(lens[1] < lens[0]);
-        let (bucket, lane, place) = (buckets[second], lens[second], places[second]);
+        let (bucket, lane) = (spot.buckets[second], lens[second]);
         if lane < LANES {
+            let (place, fingerprint) = (spot.places[second], spot.fingerprint);
             self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
         }
         lane < LANES
@@ -269,16 +265,9 @@ impl<'a, W: BucketWord> Segment<'a, W> {
     ///
     /// `bytes` are the segment's, which has these buckets.
     #[inline(always)]
-    pub(super) unsafe fn push_new(
-        &self,
-        bytes: &mut [u8],
-        places: [u64; 2],
-        buckets: [u64; 2],
-        fingerprint: u64,
-        value: u64,
-    ) -> bool {
+    pub(super) unsafe fn push_new(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
         let (codec, start) = (self.codec, bytes.as_ptr());
-        let bits = [self.bit(buckets[0]), self.bit(buckets[1])];
+        let bits = [self.bit(spot.buckets[0]), self.bit(spot.buckets[1])];
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
         let words: [W; 2] = unsafe {
             if codec.is_short() {
@@ -293,18 +282,18 @@ impl<'a, W: BucketWord> Segment<'a, W> {
                 ]
             }
         };
-        if codec.contains(words[0], words[1], codec.broadcast(fingerprint)) {
+        if codec.contains(words[0], words[1], codec.broadcast(spot.fingerprint)) {
             return false;
         }
-        self.push_to_emptier(bytes, words, places, buckets, (fingerprint, value))
-            || self.displace(bytes, places, buckets, (fingerprint, value))
+        self.push_to_emptier(bytes, words, spot, value) || self.displace(bytes, spot, value)
     }
 
-    /// The two buckets of a fingerprint at these places; the second can be the first.
+    /// Where else a fingerprint may lie that can lie at this place.
     #[inline(always)]
-    pub(super) fn buckets_of(&self, places: [u64; 2], fingerprint: u64) -> [u64; 2] {
+    pub(super) fn spot(&self, place: u64, fingerprint: u64) -> Spot {
         let mix = self.mix(fingerprint);
-        places.map(|place| self.form.grid.bucket(place, mix))
+        let places = [place, mix.alternate(place)];
+        Spot { places, buckets: places.map(|place| self.form.grid.bucket(place, mix)), fingerprint }
     }
 
     /// A slot of these buckets that holds one of several equal fingerprints.
@@ -312,11 +301,9 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         let mut found = None;
         for bucket in buckets {
             let mut lane = 0;
-            self.for_each_in(bytes, bucket, |slot, mix| {
-                let places = [slot.place, mix.alternate(slot.place)];
-                let buckets = self.buckets_of(places, slot.fingerprint);
+            self.for_each_in(bytes, bucket, |slot, _| {
                 let mut equals = 0;
-                self.for_each_match(bytes, places, buckets, slot.fingerprint, |at| {
+                self.for_each_match(bytes, &self.spot(slot.place, slot.fingerprint), |at| {
                     equals += u32::from(self.fingerprint(bytes, at) == slot.fingerprint);
                 });
                 if equals > 1 && found.is_none() {
@@ -347,29 +334,20 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         self.set(bytes, last, Slot::default());
     }
 
-    /// Calls `each` for the slots whose place is one of these, in these buckets, and whose string
-    /// begins the wanted one.
+    /// Calls `each` for the slots at these places whose string begins the wanted one.
     #[inline(always)]
-    pub(super) fn for_each_match(
-        &self,
-        bytes: &[u8],
-        places: [u64; 2],
-        buckets: [u64; 2],
-        wanted: u64,
-        each: impl FnMut(Position),
-    ) {
-        let matches = |bucket| self.codec.matches(bucket, wanted);
-        self.for_each_of(bytes, places, buckets, matches, each);
+    pub(super) fn for_each_match(&self, bytes: &[u8], wanted: &Spot, each: impl FnMut(Position)) {
+        let matches = |bucket| self.codec.matches(bucket, wanted.fingerprint);
+        self.for_each_of(bytes, wanted, matches, each);
     }
 
-    /// Calls `each` for the slots whose place is one of these and whose lane's highest bit
+    /// Calls `each` for the slots at these places whose lane's highest bit
     /// `choose` sets.
     #[inline(always)]
     pub(super) fn for_each_of(
         &self,
         bytes: &[u8],
-        places: [u64; 2],
-        buckets: [u64; 2],
+        &Spot { places, buckets, .. }: &Spot,
         choose: impl Fn(W) -> W,
         mut each: impl FnMut(Position),
     ) {

@@ -91,7 +91,7 @@ impl Candidates for Growing {
         with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.word.form());
             let bytes = self.bytes(target.number());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+            segment.for_each_match(bytes, &target.spot, |at| {
                 values[len] = segment.value(bytes, at);
                 fingerprints[len] = segment.fingerprint(bytes, at);
                 len += 1;
@@ -131,7 +131,7 @@ impl Candidates for Growing {
         let bytes = self.segments.from(target.entry.address);
         with_codec!(target.any_codec, codec => {
             let segment = Segment::new(codec, target.entry.word.form());
-            segment.for_each_match(bytes, target.places, target.buckets, target.fingerprint, |at| {
+            segment.for_each_match(bytes, &target.spot, |at| {
                 if !self.spill.is_empty() {
                     let key = target.spill_key(segment.fingerprint(bytes, at), 0);
                     spilled |= self.spill.may_hold(&key);

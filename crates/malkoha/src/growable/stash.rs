@@ -78,7 +78,7 @@ impl Growing {
     pub(super) fn find_related(&self, target: &Target, found: &mut Matches) {
         self.find_stashed(target, found);
         // Fingerprints that continue it lie behind it, up to its last bit and all further ones set.
-        let own = target.fingerprint;
+        let own = target.spot.fingerprint;
         let mark = 1 << own.trailing_zeros();
         let key = |fingerprint: u64| target.spill_key(fingerprint, 0);
         let mut last = own;
@@ -93,7 +93,7 @@ impl Growing {
 
     /// All fingerprints that begin the target's, itself first.
     fn beginnings(&self, target: &Target) -> impl Iterator<Item = u64> + use<> {
-        let (own, bits) = (target.fingerprint, target.any_codec.bits);
+        let (own, bits) = (target.spot.fingerprint, target.any_codec.bits);
         (own.trailing_zeros()..=bits - MIX_BITS).map(move |zeros| ((own >> zeros) | 1) << zeros)
     }
 
@@ -114,11 +114,8 @@ impl Growing {
             }
             let fingerprint = u64::from(key.fingerprint);
             let bytes = self.segments.bytes_mut(number);
-            let place = key.place.into();
-            let places = [place, segment.mix(fingerprint).alternate(place)];
-            let buckets = segment.buckets_of(places, fingerprint);
-            let placed = segment.push_to_one(bytes, places, buckets, fingerprint, key.value);
-            if placed {
+            let spot = segment.spot(key.place.into(), fingerprint);
+            if segment.push_to_one(bytes, &spot, key.value) {
                 self.spill.take(&key);
                 self.records[number].len += 1;
                 self.occupied += 1;
@@ -145,14 +142,11 @@ impl Growing {
     /// Whether a slot has the fingerprint of a spilled entry.
     pub(super) fn has_slot(&self, key: &SpillKey) -> bool {
         let number = key.segment as usize;
-        let (place, fingerprint) = (u64::from(key.place), u64::from(key.fingerprint));
-        let bytes = self.bytes(number);
-        let segment = self.segment(number);
-        let places = [place, segment.mix(fingerprint).alternate(place)];
+        let (segment, bytes) = (self.segment(number), self.bytes(number));
+        let spot = segment.spot(key.place.into(), key.fingerprint.into());
         let mut has = false;
-        let buckets = segment.buckets_of(places, fingerprint);
-        segment.for_each_match(bytes, places, buckets, fingerprint, |at| {
-            has |= segment.fingerprint(bytes, at) == fingerprint;
+        segment.for_each_match(bytes, &spot, |at| {
+            has |= segment.fingerprint(bytes, at) == spot.fingerprint;
         });
         has
     }

@@ -74,7 +74,7 @@ impl Growing {
     fn request_exits(&self, target: &Target) {
         let bytes = self.segments.from(target.entry.address);
         with_codec!(target.any_codec, codec => {
-            Segment::new(codec, target.entry.word.form()).request_exits(bytes, target.buckets);
+            Segment::new(codec, target.entry.word.form()).request_exits(bytes, target.spot.buckets);
         });
     }
 }

@@ -3,7 +3,7 @@
 use super::any_codec::AnyCodec;
 use super::directory::Entry;
 use super::grid::{MIX_BITS, Mix, PLACE_BITS};
-use super::segment::bucket_bits;
+use super::segment::{Spot, bucket_bits};
 use super::table::{Growing, narrow};
 use crate::addressing::{LOW_32, MIX};
 use crate::spill::SpillKey;
@@ -61,10 +61,9 @@ pub(super) struct Target {
     pub(super) entry: Entry,
     /// Its segment's.
     pub(super) any_codec: &'static AnyCodec,
-    pub(super) places: [u64; 2],
-    pub(super) buckets: [u64; 2],
-    /// With all the bits of a key that arrives, or all that are known of another table's.
-    pub(super) fingerprint: u64,
+    /// Its fingerprint has all the bits of a key that arrives, or all that are known of another
+    /// table's.
+    pub(super) spot: Spot,
 }
 
 impl Target {
@@ -82,7 +81,7 @@ impl Target {
         } else {
             places.map(|place| grid.bucket(place, mix))
         };
-        Self { entry, any_codec, places, buckets, fingerprint }
+        Self { entry, any_codec, spot: Spot { places, buckets, fingerprint } }
     }
 
     /// How many bits a fingerprint and the path of its segment know of a key's string: each split
@@ -99,7 +98,7 @@ impl Target {
     }
 
     pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
-        let place = narrow(self.places[0].min(self.places[1]));
+        let place = narrow(self.spot.places[0].min(self.spot.places[1]));
         SpillKey {
             segment: narrow(self.number() as u64),
             place,
@@ -140,6 +139,6 @@ impl Growing {
     #[inline(always)]
     pub(super) fn bits_of(&self, codec_width: u32, target: &Target) -> [u64; 2] {
         let bits = bucket_bits(codec_width, target.entry.word.form());
-        target.buckets.map(|bucket| bucket * bits)
+        target.spot.buckets.map(|bucket| bucket * bits)
     }
 }

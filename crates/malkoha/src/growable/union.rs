@@ -108,7 +108,7 @@ impl Growing {
     /// The copies of a map's key, of which only the target's fingerprint is known. Longer
     /// fingerprints are not among them, since other keys might have that value.
     fn pairs_like(&self, target: &Target) -> Likeness {
-        let own = target.fingerprint;
+        let own = target.spot.fingerprint;
         let mut related = self.related(target);
         let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < own.trailing_zeros();
         let related = related.longest_first();
@@ -156,7 +156,7 @@ impl Growing {
     /// Copies with this value of all that begins or continues `class` in the segment of `partial`.
     fn copies_in(&self, partial: &Partial, class: &Partial, value: u64) -> u64 {
         let mut target = self.aim_at(partial);
-        target.fingerprint = class.fingerprint(&self.shape, target.entry.word.depth());
+        target.spot.fingerprint = class.fingerprint(&self.shape, target.entry.word.depth());
         let related = self.related(&target);
         let in_slots = related.values().filter(|&found| found == value).count() as u64;
         let spilled = |fingerprint| self.spill.count(&target.spill_key(fingerprint, value));
@@ -175,7 +175,7 @@ impl Growing {
     /// The copies of a set's key, of which only the target's fingerprint is known. Cuts longer
     /// fingerprints down to it.
     fn settle(&mut self, target: &Target) -> Likeness {
-        let own = target.fingerprint;
+        let own = target.spot.fingerprint;
         let mut related = self.related(target);
         let is_stashed = related.is_stashed();
         let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < own.trailing_zeros();
