@@ -170,8 +170,8 @@ pub use filter::{
     GrowableCuckooMap, GrowableExpiringCuckooFilter,
 };
 pub use filter::{
-    Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter, FilterView, Keys, Lookups,
-    MapView, Values,
+    Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter, FilterView, Keys, MapView,
+    Values,
 };
 #[cfg(feature = "mmap")]
 pub use filter::{MappedFilter, MappedMap};

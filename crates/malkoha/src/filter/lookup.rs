@@ -2,12 +2,13 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::iter;
 
 use super::{Content, Filter};
 use crate::entries::Entry;
 use crate::key::{Key, hash_chunks, hash_one};
 use crate::params::{float, math};
-use crate::table::traits::Lookup;
+use crate::table::traits::{CHUNK, Lookup};
 
 impl<T: Lookup, C: Content> Filter<T, C> {
     /// Returns whether the key was inserted. Never wrong for a key that was, and wrong with
@@ -41,6 +42,34 @@ impl<T: Lookup, C: Content> Filter<T, C> {
             self.table.contains_batch(hashes, &mut found[start..][..hashes.len()]);
         });
         found
+    }
+
+    /// Looks up each key of an iterator, in order: [`contains_many`](Self::contains_many) for keys
+    /// that are not in a slice. Takes up to 1024 keys ahead.
+    ///
+    /// ```
+    /// use malkoha::CuckooFilter;
+    ///
+    /// let known = CuckooFilter::try_from_iter(["cuckoo", "magpie"], 0.001)?;
+    /// let text = "magpie wren cuckoo";
+    /// let new: Vec<&str> = known
+    ///     .lookups(text.split(' '))
+    ///     .filter_map(|(word, found)| (!found).then_some(word))
+    ///     .collect();
+    /// assert_eq!(new, ["wren"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookups<I>(&self, keys: I) -> impl Iterator<Item = (I::Item, bool)>
+    where
+        I: IntoIterator<Item: Key>,
+    {
+        let mut keys = keys.into_iter();
+        let blocks = iter::from_fn(move || {
+            let block: Vec<I::Item> = keys.by_ref().take(CHUNK).collect();
+            let found = self.contains_many(&block);
+            (!block.is_empty()).then(|| block.into_iter().zip(found))
+        });
+        blocks.flatten()
     }
 
     /// [`contains_many`](Self::contains_many) for hashes, into a slice of the same length.

@@ -11,7 +11,6 @@ mod fixed;
 mod growable;
 mod kinds;
 mod lookup;
-mod lookups;
 mod make;
 #[cfg(feature = "mmap")]
 mod mapped;
@@ -24,7 +23,6 @@ mod serde;
 mod shared;
 
 pub use kinds::*;
-pub use lookups::Lookups;
 
 use alloc::vec::Vec;
 use core::fmt::{self, Debug};

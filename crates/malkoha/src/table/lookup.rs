@@ -1,10 +1,11 @@
 //! Lookups in a table of fixed size, the values of maps, which lie beside their fingerprints in lanes,
 //! and what is known about a table.
 
+use alloc::vec::Vec;
 use core::ops::Deref;
 
 use crate::addressing::Probe;
-use crate::entries::{self, Entry};
+use crate::entries::Entry;
 use crate::format::{self, FileKind};
 use crate::geometry::Geometry;
 use crate::io::{self, Write};
@@ -67,20 +68,19 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 
     fn entries(&self) -> impl Iterator<Item = Entry> {
         let Geometry { segments, fingerprint_bits, .. } = self.parts.geometry;
-        let places = with_layout!(&self.layout, layout => layout.places());
-        entries::entries(
-            segments,
-            places,
-            fingerprint_bits,
-            &self.spill,
-            |segment, places, each| {
-                with_layout!(&self.layout, layout => for place in places {
-                    layout.occupants(&self.bytes, segment, place).for_each(|(probe, value)| {
-                        each(probe, value);
-                    });
-                });
-            },
-        )
+        let entry = move |key, copies| Entry::new(key, copies, fingerprint_bits);
+        let slots = (0..u64::from(segments)).flat_map(move |segment| {
+            let mut entries = Vec::new();
+            with_layout!(&self.layout, layout => for number in 0..layout.places() {
+                let place = u32::try_from(number).expect("a place of a segment");
+                let occupants = layout.occupants(&self.bytes, segment, number);
+                entries.extend(occupants.map(|(probe, value)| {
+                    Entry { place, ..entry(SpillKey::of(&probe, value), 1) }
+                }));
+            });
+            entries
+        });
+        slots.chain(self.spill.iter().map(move |(key, copies)| entry(key, copies)))
     }
 
     #[inline]
