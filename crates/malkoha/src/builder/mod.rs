@@ -18,10 +18,6 @@ use crate::key::{Key, KeyHasher};
 use crate::table::rounds::{self, KeysOf};
 use crate::table::traits::Change;
 
-/// The default hash. It is public, so equal inputs give equal bytes, and filters that were built
-/// separately can be united.
-const DEFAULT_HASHER: KeyHasher = KeyHasher::new(0);
-
 /// Builds the filters and maps of this library from a capacity, a false-positive rate, and options.
 /// `F` is the type it builds.
 ///
@@ -59,7 +55,7 @@ pub struct Builder<F = CuckooFilter> {
 }
 
 /// The options that were set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     capacity: Option<u64>,
     fpr: Option<f64>,
@@ -71,6 +67,7 @@ pub struct Options {
     ttl: Option<u64>,
     resolution: Option<u64>,
     hasher: KeyHasher,
+    /// 0 is as 1.
     threads: usize,
 }
 
@@ -88,20 +85,7 @@ impl<F> fmt::Debug for Builder<F> {
 
 impl<F> Default for Builder<F> {
     fn default() -> Self {
-        let options = Options {
-            capacity: None,
-            fpr: None,
-            fingerprint_bits: None,
-            layout: None,
-            growth: None,
-            value_bits: None,
-            max_kicks: None,
-            ttl: None,
-            resolution: None,
-            hasher: DEFAULT_HASHER,
-            threads: 1,
-        };
-        Self { options, builds: PhantomData }
+        Self { options: Options::default(), builds: PhantomData }
     }
 }
 
@@ -233,7 +217,7 @@ impl<F> Builder<F> {
     /// default is 1. The filter does not depend on it. If the system refuses threads, fewer do the
     /// work.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.options.threads = threads.max(1);
+        self.options.threads = threads;
         self
     }
 

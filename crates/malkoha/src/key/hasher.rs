@@ -73,6 +73,14 @@ impl HashFunction {
     }
 }
 
+impl Default for KeyHasher {
+    /// XXH3-64 with seed 0. Everybody knows it, so equal inputs give equal bytes, and filters that
+    /// were built separately can be united.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl KeyHasher {
     /// XXH3-64 with this seed.
     #[must_use]

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use super::exclude::{Exclude, Lock};
+use super::Exclude;
 use super::mcs::{McsLock, wait_while};
 
 /// Attempts before the lock is really taken.
@@ -16,8 +16,6 @@ const MAX_RETRIES: u32 = 8;
 /// under the queue lock.
 #[derive(Debug, Default)]
 pub struct ElidedMcsLock(Elided<Rtm>);
-
-impl Lock for ElidedMcsLock {}
 
 impl Exclude for ElidedMcsLock {
     #[inline]
@@ -44,7 +42,7 @@ impl<T: Transactions> Elided<T> {
     #[inline(always)]
     fn speculate(&self) -> bool {
         for _ in 0..MAX_RETRIES {
-            if self.transactions.begin() == Status::Started {
+            if self.transactions.begin() {
                 if !self.queue.is_held() {
                     return true;
                 }
@@ -69,24 +67,16 @@ impl<T: Transactions> Elided<T> {
     }
 }
 
-/// How a transaction began, or why it returned to where it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// What follows is speculative, until it is committed.
-    Started,
-    /// None of it has happened.
-    Aborted,
-}
-
 /// Hardware transactions: none, unless an implementation says otherwise.
 trait Transactions: Debug + Default + Send + Sync {
     /// Whether transactions are available at all.
     fn are_available() -> bool {
         false
     }
-    /// XBEGIN. An abort of the transaction, by whatever cause, returns from here again.
-    fn begin(&self) -> Status {
-        Status::Aborted
+    /// XBEGIN. If this returns `true`, what follows is speculative, until it is committed. An abort
+    /// of the transaction, by whatever cause, returns `false` from here; none of it has happened.
+    fn begin(&self) -> bool {
+        false
     }
     /// XABORT: goes back to `begin`. Does nothing outside a transaction.
     fn abort(&self) {}
@@ -113,7 +103,7 @@ impl Transactions for Rtm {
     }
 
     #[inline(always)]
-    fn begin(&self) -> Status {
+    fn begin(&self) -> bool {
         assert!(Self::are_available(), "the processor has no transactions");
         let status: u32;
         // SAFETY: the processor has the instruction. After an abort it goes on behind XBEGIN with
@@ -121,7 +111,7 @@ impl Transactions for Rtm {
         unsafe {
             std::arch::asm!("xbegin 2f", "2:", inout("eax") u32::MAX => status, options(nostack));
         }
-        if status == u32::MAX { Status::Started } else { Status::Aborted }
+        status == u32::MAX
     }
 
     #[inline(always)]
@@ -164,7 +154,7 @@ mod tests {
     /// Transactions that start as the test says, and record the calls.
     #[derive(Debug, Default)]
     struct Scripted {
-        starts: Mutex<Vec<Status>>,
+        starts: Mutex<Vec<bool>>,
         log: Mutex<Vec<&'static str>>,
     }
 
@@ -178,9 +168,9 @@ mod tests {
         fn are_available() -> bool {
             true
         }
-        fn begin(&self) -> Status {
+        fn begin(&self) -> bool {
             self.note("begin");
-            self.starts.lock().unwrap().pop().unwrap_or(Status::Aborted)
+            self.starts.lock().unwrap().pop().unwrap_or(false)
         }
         fn abort(&self) {
             self.note("abort");
@@ -194,7 +184,7 @@ mod tests {
     }
 
     /// The lock, and whether the section ran under the queue lock.
-    fn run(starts: &[Status]) -> (Vec<&'static str>, bool) {
+    fn run(starts: &[bool]) -> (Vec<&'static str>, bool) {
         let lock = Elided::<Scripted>::default();
         *lock.transactions.starts.lock().unwrap() = starts.iter().rev().copied().collect();
         let queued = lock.with(|| lock.queue.is_held());
@@ -204,7 +194,7 @@ mod tests {
 
     #[test]
     fn transactions_are_tried_before_the_lock_is_taken() {
-        let starts = [Status::Aborted, Status::Aborted, Status::Started];
+        let starts = [false, false, true];
         assert_eq!(run(&starts[2..]), (vec!["begin", "commit"], false));
         assert_eq!(run(&starts), (vec!["begin", "begin", "begin", "commit"], false));
         assert_eq!(run(&[]), (vec!["begin"; MAX_RETRIES as usize], true));
@@ -215,7 +205,7 @@ mod tests {
     #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
     fn a_held_lock_aborts() {
         let lock = Elided::<Scripted>::default();
-        *lock.transactions.starts.lock().unwrap() = vec![Status::Started; 2];
+        *lock.transactions.starts.lock().unwrap() = vec![true; 2];
         let (held, free) = (std::sync::Barrier::new(2), Mutex::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| {

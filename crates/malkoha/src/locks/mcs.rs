@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use super::exclude::{Exclude, Lock};
+use super::Exclude;
 use crate::concurrent::sync::{AtomicBool, AtomicPtr, Ordering, spin_loop, yield_now};
 
 /// Fair, and quiet on the memory bus; but a waiting thread keeps its processor, and one that the
@@ -34,8 +34,6 @@ impl McsLock {
         !self.tail.load(Ordering::Acquire).is_null()
     }
 }
-
-impl Lock for McsLock {}
 
 impl Exclude for McsLock {
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {

@@ -15,23 +15,36 @@
 #[doc(hidden)]
 pub mod biased;
 mod elided;
-mod exclude;
 mod mcs;
 
 pub use elided::ElidedMcsLock;
-pub(crate) use exclude::Exclude;
-pub use exclude::Lock;
 pub use mcs::McsLock;
 
+use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use crate::concurrent::sync::{Mutex, lock};
 
+/// Mutual exclusion: [`ParkingLock`], [`McsLock`] or [`ElidedMcsLock`].
+#[expect(private_bounds, reason = "sealed: how a lock is held is no promise")]
+pub trait Lock: Exclude {}
+
+impl<L: Exclude> Lock for L {}
+
+/// What a table asks of a lock. Nothing that runs under one calls back into the filter.
+pub(crate) trait Exclude: Debug + Default + Send + Sync {
+    /// Runs `critical` while no other thread is in a `with` or `hold` of this lock.
+    fn with<R>(&self, critical: impl FnOnce() -> R) -> R;
+
+    /// [`with`](Self::with) for a section that reads or writes too much for a transaction.
+    fn hold<R>(&self, critical: impl FnOnce() -> R) -> R {
+        self.with(critical)
+    }
+}
+
 /// The default: a thread that finds the lock taken sleeps until it is free.
 #[derive(Debug, Default)]
 pub struct ParkingLock(Mutex<()>);
-
-impl Lock for ParkingLock {}
 
 impl Exclude for ParkingLock {
     #[inline]
@@ -45,8 +58,6 @@ impl Exclude for ParkingLock {
 #[derive(Debug, Default)]
 pub(crate) struct NoLock;
 
-impl Lock for NoLock {}
-
 impl Exclude for NoLock {
     #[inline(always)]
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
@@ -57,6 +68,8 @@ impl Exclude for NoLock {
 /// Which locks a filter has: [`Striped`] or [`Global`].
 #[expect(private_bounds, reason = "sealed: what each lock guards is no promise")]
 pub trait Locking: Guards {}
+
+impl<G: Guards> Locking for G {}
 
 /// The locks of a filter: one for the whole of it, and one for each of its stripes.
 pub(crate) trait Guards {
@@ -70,8 +83,6 @@ pub(crate) trait Guards {
 #[derive(Debug)]
 pub struct Striped<L>(PhantomData<L>);
 
-impl<L: Lock> Locking for Striped<L> {}
-
 impl<L: Exclude> Guards for Striped<L> {
     type Whole = NoLock;
     type Stripe = L;
@@ -80,8 +91,6 @@ impl<L: Exclude> Guards for Striped<L> {
 /// One lock around every operation, as in the thesis (its algorithms 1.1 to 1.4): for comparison.
 #[derive(Debug)]
 pub struct Global<L>(PhantomData<L>);
-
-impl<L: Lock> Locking for Global<L> {}
 
 impl<L: Exclude> Guards for Global<L> {
     type Whole = L;
