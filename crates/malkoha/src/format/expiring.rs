@@ -66,32 +66,17 @@ pub(super) struct Head {
     pub(super) capacity: u64,
     len: u64,
     table_bytes: u64,
+    blocks: u64,
 }
 
 impl Head {
-    /// Of a file.
-    fn of(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
-        Self::up_to(BLOCKS, bytes, kind)
-    }
-
-    /// Of the first piece of a set as it is, and the number of blocks whose times follow.
-    #[cfg(feature = "std")]
-    pub(super) fn of_times(
-        bytes: &[u8; HEADER_BYTES],
-        kind: FileKind,
-    ) -> Result<(Self, usize), ReadError> {
-        let head = Self::up_to(BLOCKS + size_of::<u64>(), bytes, kind)?;
-        let blocks = u64_at(bytes, BLOCKS);
-        let number = u32::try_from(blocks).ok().filter(|&number| number > 0);
-        let number = number.and_then(|number| usize::try_from(number).ok());
-        Ok((head, number.ok_or_else(|| impossible("blocks", BLOCKS, blocks))?))
-    }
-
-    /// Of a header whose fields end before `end`.
-    fn up_to(end: usize, bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
+    pub(super) fn of(bytes: &[u8; HEADER_BYTES], kind: FileKind) -> Result<Self, ReadError> {
         preamble(bytes)?.expected(kind)?;
-        let fields =
-            [STEPS..offset::SEGMENTS, offset::TABLE_BYTES..offset::SPILLED, offset::KEY_HIGH..end];
+        let fields = [
+            STEPS..offset::SEGMENTS,
+            offset::TABLE_BYTES..offset::SPILLED,
+            offset::KEY_HIGH..BLOCKS + size_of::<u64>(),
+        ];
         let is_field = |at: usize| fields.iter().any(|field| field.contains(&at));
         for at in (offset::LAYOUT..offset::CHECKSUM).filter(|&at| !is_field(at)) {
             check(bytes[at] == 0, "reserved", at, bytes[at])?;
@@ -107,16 +92,26 @@ impl Head {
             capacity,
             len: u64_at(bytes, offset::LEN),
             table_bytes: u64_at(bytes, offset::TABLE_BYTES),
+            blocks: u64_at(bytes, BLOCKS),
         })
     }
 
-    /// The set, if this can be its table.
+    /// The number of blocks whose times follow, in the first piece of a set as it is.
+    #[cfg(feature = "std")]
+    pub(super) fn blocks(&self) -> Result<usize, ReadError> {
+        let number = u32::try_from(self.blocks).ok().filter(|&number| number > 0);
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| impossible("blocks", BLOCKS, self.blocks))
+    }
+
+    /// The set of a file, if this can be its table.
     fn set<T: Ages>(
         self,
         table: T,
         with: KeyHasher,
     ) -> Result<(Expiring<T>, KeyHasher), ReadError> {
-        let Self { hasher, window, now, capacity, len, .. } = self;
+        let Self { hasher, window, now, capacity, len, blocks, .. } = self;
+        check(blocks == 0, "reserved", BLOCKS, blocks)?;
         let ages = T::kind(true) as u16;
         let set = Expiring::of(table, window, now, capacity).filter(|_| with == hasher);
         let set = set.ok_or_else(|| impossible("ages", HEADER_BYTES, ages))?;

@@ -7,6 +7,8 @@ use crate::format::error::{ReadError, check, impossible};
 use crate::format::fields::{u16_at, u32_at, u64_at};
 use crate::format::kind::{FileKind, HEADER_BYTES};
 use crate::format::spilled;
+#[cfg(feature = "std")]
+use crate::format::stream::read_header;
 use crate::geometry::{Geometry, Layout, MAX_CAPACITY, MAX_KICKS_LIMIT};
 use crate::key::KeyHasher;
 use crate::spill::MAX_LEN;
@@ -64,11 +66,7 @@ impl FileKind {
     /// As [`of`](Self::of), or if the file cannot be read.
     #[cfg(feature = "std")]
     pub fn of_file(path: impl AsRef<std::path::Path>) -> Result<Self, ReadError> {
-        use std::io::Read as _;
-
-        let mut header = alloc::vec::Vec::with_capacity(HEADER_BYTES);
-        std::fs::File::open(path)?.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
-        Self::of(&header)
+        preamble(&read_header(&mut std::fs::File::open(path)?)?)
     }
 }
 

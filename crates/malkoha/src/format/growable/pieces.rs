@@ -10,6 +10,7 @@ use crate::format::kind::FileKind;
 use crate::format::spilled;
 use crate::growable::{Growing, Record};
 use crate::key::KeyHasher;
+use crate::layout::bits::index;
 use crate::table::traits::Lookup;
 
 impl<C: Content> Filter<Growing, C> {
@@ -37,7 +38,8 @@ impl GrowableCuckooFilter {
 }
 
 pub(super) fn count(table: &Growing) -> usize {
-    1 + table.segments() + spilled_entries(table).div_ceil(SPILL_PIECE) + 1
+    let spilled = index(table.spill().entries());
+    1 + table.segments() + spilled.div_ceil(SPILL_PIECE) + 1
 }
 
 pub(super) fn piece(
@@ -51,12 +53,8 @@ pub(super) fn piece(
     };
     match beyond.checked_sub(table.segments()) {
         None => Some(segment(beyond, table.record(beyond), table.bytes(beyond))),
-        Some(beyond) => spill(table, spilled_entries(table) as u64).nth(beyond),
+        Some(beyond) => spill(table).nth(beyond),
     }
-}
-
-fn spilled_entries(table: &Growing) -> usize {
-    table.spill().iter().count()
 }
 
 /// Writes a whole file.
@@ -80,11 +78,11 @@ fn pieces(kind: FileKind, table: &Growing, hasher: KeyHasher) -> impl Iterator<I
         len: table.len(),
         segments: u32::try_from(table.segments()).expect("numbered by 32 bits"),
         table_bytes: segments.clone().map(|number| table.bytes(number).len() as u64 + around).sum(),
-        spilled: table.spill().iter().count() as u64,
+        spilled: table.spill().entries(),
     };
     let segments =
         segments.map(|number| segment(number, table.record(number), table.bytes(number)));
-    std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table, header.spilled))
+    std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table))
 }
 
 fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
@@ -102,10 +100,10 @@ fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The spill list, in pieces, and its checksum.
-fn spill(table: &Growing, count: u64) -> impl Iterator<Item = Vec<u8>> {
+fn spill(table: &Growing) -> impl Iterator<Item = Vec<u8>> {
     let mut entries = table.spill().iter();
     let mut checksum = spilled::checksum();
-    let pieces = count.div_ceil(SPILL_PIECE as u64);
+    let pieces = table.spill().entries().div_ceil(SPILL_PIECE as u64);
     (0..=pieces).map(move |number| {
         if number == pieces {
             return checksum.digest().to_le_bytes().to_vec();
