@@ -5,10 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::counter::Counter;
 use super::shared::Shared;
 use crate::error::BuildError;
-use crate::geometry::{Geometry, Layout};
+use crate::geometry::Layout;
 use crate::layout::bits::index;
 use crate::locks::Locking;
-use crate::spill::SpillKey;
 use crate::table::{Fixed, Parts, zeroed};
 
 impl<P: Locking> Clone for Shared<P> {
@@ -16,17 +15,10 @@ impl<P: Locking> Clone for Shared<P> {
     ///
     /// # Panics
     ///
-    /// If the system has no memory for a second table.
+    /// If the system has no memory for two more tables: the copy, and one of one owner meanwhile.
     fn clone(&self) -> Self {
-        let mut spilled = Vec::new();
-        let words = self.table.pieces().flat_map(|piece| {
-            spilled.extend(piece.spilled);
-            piece.words
-        });
-        let copy = Self::filled(self.table.geometry, self.max_kicks, self.capacity, words);
-        let mut copy = copy.expect("memory for a copy of the table");
-        copy.add_spilled(spilled);
-        copy
+        let copy = self.to_fixed().and_then(|fixed| Self::from_fixed(&fixed));
+        copy.expect("memory for copies of the table")
     }
 }
 
@@ -66,7 +58,7 @@ impl<P: Locking> Shared<P> {
     /// The table of many threads. Returns an error if the layout is not [`Layout::Words`], or if a
     /// word has bits above its lanes, as it can in a damaged file.
     pub(crate) fn from_fixed(fixed: &Fixed) -> Result<Self, BuildError> {
-        let &Parts { geometry, max_kicks, capacity, .. } = fixed.parts();
+        let &Parts { geometry, max_kicks, capacity, len } = fixed.parts();
         if geometry.layout != Layout::Words {
             return Err(BuildError::Layout {
                 layout: geometry.layout.name(),
@@ -75,40 +67,21 @@ impl<P: Locking> Shared<P> {
         }
         let segments = fixed.bytes().chunks_exact(index(geometry.segment_bytes()));
         let words = segments.flat_map(|segment| &segment.as_chunks().0[..geometry.places as usize]);
-        let words = words.map(|&word| u64::from_le_bytes(word));
-        let mut shared = Self::filled(geometry, max_kicks, capacity, words)?;
-        shared.add_spilled(fixed.spill().iter());
-        Ok(shared)
-    }
-
-    /// A table with the words of all buckets, in their order.
-    fn filled(
-        geometry: Geometry,
-        max_kicks: u32,
-        capacity: u64,
-        words: impl Iterator<Item = u64>,
-    ) -> Result<Self, BuildError> {
         let mut shared = Self::fixed(geometry, max_kicks, capacity)?;
-        let (lanes, mut occupied) = (shared.table.lanes, 0);
-        for (bucket, word) in shared.table.buckets.all().iter().zip(words) {
-            if !lanes.is_within(word) {
+        for (bucket, &word) in shared.table.buckets.all().iter().zip(words) {
+            let word = u64::from_le_bytes(word);
+            if !shared.table.lanes.is_within(word) {
                 return Err(BuildError::Layout {
                     layout: geometry.layout.name(),
                     what: "bits outside its slots: build the filter again from its keys",
                 });
             }
             bucket.store(word, Relaxed);
-            occupied += u64::from(lanes.occupied(word));
         }
-        shared.len = Counter::new(occupied);
+        for (key, copies) in fixed.spill().iter() {
+            shared.table.add_spilled(key, copies);
+        }
+        shared.len = Counter::new(len);
         Ok(shared)
-    }
-
-    /// Adds spilled copies, an equal of each of which is in the table.
-    fn add_spilled(&mut self, spilled: impl IntoIterator<Item = (SpillKey, u64)>) {
-        for (key, copies) in spilled {
-            self.table.add_spilled(key, copies);
-            self.len.add(copies.cast_signed());
-        }
     }
 }

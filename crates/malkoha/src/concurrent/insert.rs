@@ -58,15 +58,6 @@ impl<P: Locking> Neighbours for Segment<'_, P> {
     }
 }
 
-/// The result of an insert that only happens if nothing equal is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unique {
-    /// The key was not in, and is now.
-    New,
-    /// The key was in, or another one with the same fingerprint and places.
-    Present,
-}
-
 impl<P: Locking> Table<P> {
     /// Inserts a key. If this returns `false`, it was a first copy, and nothing has changed except
     /// that other keys may have moved.
@@ -78,13 +69,14 @@ impl<P: Locking> Table<P> {
         }
     }
 
-    /// Inserts a key unless it is in. `None`: there is no room for it.
+    /// Inserts a key unless it is in, or another one with the same fingerprint and places. Returns
+    /// whether it was new. `None`: there is no room for it.
     ///
-    /// If any number of calls insert one key, exactly one returns `New`, provided there is room and
+    /// If any number of calls insert one key, it is new to exactly one of them, provided there is room and
     /// nobody removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same
     /// time may add another copy: it counts as the later of the two.
     #[inline(always)]
-    pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
+    pub(super) fn insert_unique(&self, probe: &Probe, max_kicks: u32) -> Option<bool> {
         let done = self.put_unless_in(probe, &self.buckets.of(probe));
         done.or_else(|| self.insert_unique_with_moves(probe, max_kicks))
     }
@@ -94,20 +86,20 @@ impl<P: Locking> Table<P> {
     }
 
     /// Puts a fingerprint into an empty lane of the given buckets, unless one of its buckets has it
-    /// already. `None`: there is no empty lane.
+    /// already; returns whether it did. `None`: there is no empty lane.
     ///
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
-    fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<Unique> {
+    fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<bool> {
         // What is seen is present, with or without the lock.
         if self.is_seen(probe) {
-            return Some(Unique::Present);
+            return Some(false);
         }
         self.stripe(probe.segment, probe.fingerprint).lock.with(|| {
             if self.is_seen(probe) {
-                return Some(Unique::Present);
+                return Some(false);
             }
-            self.put_in_one(probe, buckets).then_some(Unique::New)
+            self.put_in_one(probe, buckets).then_some(true)
         })
     }
 
@@ -128,7 +120,7 @@ impl<P: Locking> Table<P> {
 
     #[cold]
     #[inline(never)]
-    fn insert_unique_with_moves(&self, probe: &Probe, max_kicks: u32) -> Option<Unique> {
+    fn insert_unique_with_moves(&self, probe: &Probe, max_kicks: u32) -> Option<bool> {
         let put = |buckets: &[&AtomicU64]| self.put_unless_in(probe, buckets);
         self.put_with_moves(probe, max_kicks, put, || None)
     }

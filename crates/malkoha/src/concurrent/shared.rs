@@ -2,7 +2,6 @@
 
 use super::buckets::Buckets;
 use super::counter::Counter;
-use super::insert::Unique;
 use super::table::Table;
 use crate::error::{BuildError, InsertError};
 use crate::geometry::Geometry;
@@ -72,7 +71,7 @@ impl<P: Locking> Shared<P> {
             let mut refused = Vec::new();
             self.table.pipelined(hashes, |i, probe| {
                 let unique = self.table.whole(|table| table.insert_unique(probe, self.max_kicks));
-                new[i] = unique == Some(Unique::New);
+                new[i] = unique == Some(true);
                 if unique.is_none() {
                     refused.push(i);
                 }
@@ -85,12 +84,7 @@ impl<P: Locking> Shared<P> {
     pub(crate) fn insert_unique(&self, hash: u64) -> Result<bool, InsertError> {
         let unique =
             self.table.whole(|table| table.insert_unique(&table.probe(hash), self.max_kicks));
-        self.counted(unique)
-    }
-
-    #[inline]
-    fn counted(&self, unique: Option<Unique>) -> Result<bool, InsertError> {
-        let is_new = unique.ok_or_else(|| self.refusal())? == Unique::New;
+        let is_new = unique.ok_or_else(|| self.refusal())?;
         self.len.add(is_new.into());
         Ok(is_new)
     }
