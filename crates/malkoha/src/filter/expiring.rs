@@ -3,8 +3,6 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-#[cfg(feature = "std")]
-use super::GrowableExpiringCuckooFilter;
 use super::{Filter, all_but, same_hash};
 use crate::builder::{Build, Builder};
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
@@ -138,21 +136,6 @@ impl<$($parameters)*> Filter<$table> {
 expiring_sets!([T: Ages] Expiring<T>, mut;);
 #[cfg(feature = "std")]
 expiring_sets!([] Partitioned<Expiring<Growing>>;);
-
-#[cfg(feature = "std")]
-impl GrowableExpiringCuckooFilter {
-    /// Segments that it has grown to.
-    #[must_use]
-    pub fn segments(&self) -> usize {
-        self.table.table.segments()
-    }
-
-    /// Buckets of four slots.
-    #[must_use]
-    pub fn buckets(&self) -> u64 {
-        self.table.table.buckets()
-    }
-}
 
 impl<T: Ages> Filter<Expiring<T>> {
     /// The time at which the next step of [`resolution`](Self::resolution) begins. No key expires

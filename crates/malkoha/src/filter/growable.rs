@@ -4,6 +4,7 @@ use super::{Content, Filter, GrowableCuckooFilter, GrowableCuckooMap, same_hash}
 use crate::error::{InsertError, UnionError};
 use crate::growable::{Growing, KeptBits};
 use crate::layout::Copies;
+use crate::partitioned::Partition;
 
 impl GrowableCuckooFilter {
     /// The bits of a hash that the filter keeps; `None` if it has more than one segment.
@@ -154,16 +155,18 @@ impl<C: Content> Filter<Growing, C> {
     pub fn set_huge_pages(&mut self, huge: bool) {
         self.table.set_huge_pages(huge);
     }
+}
 
+impl<T: Partition, C: Content> Filter<T, C> {
     /// The number of segments.
     #[must_use]
     pub fn segments(&self) -> usize {
-        self.table.segments()
+        self.table.growing().segments()
     }
 
     /// Buckets of four slots.
     #[must_use]
     pub fn buckets(&self) -> u64 {
-        self.table.buckets()
+        self.table.growing().buckets()
     }
 }
