@@ -295,6 +295,17 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Placement::of(is_copy, is_full)
     }
 
+    /// Whether each slot is of a key whose window is in the segment. Moved, another one would become
+    /// one that nobody counted.
+    fn is_ordered(&self, bytes: &[u8], segment: u64) -> bool {
+        (0..self.places()).all(|slot| {
+            let stored = self.slot(bytes, self.base(segment), slot);
+            let (start, fingerprint) = self.start(slot, stored);
+            let end = start + self.gap(fingerprint);
+            stored == 0 || fingerprint != 0 && slot == if stored & 1 == 0 { start } else { end }
+        })
+    }
+
     fn occupants(
         &self,
         bytes: &[u8],
