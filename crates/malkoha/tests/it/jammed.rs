@@ -19,35 +19,101 @@ fn jam(each: usize) -> Vec<u64> {
     all
 }
 
-/// A hundred keys for two buckets, before and after honest ones.
-#[test]
-fn a_jammed_place_harms_nobody() {
-    let honest = honest(300_000);
-    for (capacity, fpr) in [(1, 0.03), (1_000, 0.001), (100_000, 1e-6)] {
-        let jam = jam(20);
-        let new = || GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
-        let (mut filter, mut alone) = (new(), new());
-        filter.insert_hashes(&jam[..30]).unwrap();
-        filter.insert_hashes(&honest).unwrap();
-        filter.insert_hashes(&jam[30..]).unwrap();
-        alone.insert_hashes(&honest).unwrap();
-        let all: Vec<u64> = honest.iter().chain(&jam).copied().collect();
-        let mut found = vec![false; all.len()];
-        filter.contains_hashes(&all, &mut found);
-        assert!(found.into_iter().all(|found| found));
-        assert!(all.iter().all(|&hash| filter.contains_hash(hash)));
-        assert!(jam.iter().all(|&hash| filter.count_hash(hash) >= 1));
-        assert_eq!(filter.len(), all.len() as u64);
-        assert!(filter.size_in_bytes() < alone.size_in_bytes() + 200_000);
-        assert!(filter.expected_fpr() < fpr);
+macro_rules! jammed_sets {
+    ($($kind:ident: $set:ty;)*) => {$(
+        #[allow(unused_mut, reason = "shared ones change through shared references")]
+        mod $kind {
+            use super::*;
 
-        let mut read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-        assert!(read == filter);
-        assert!(all.iter().all(|&hash| read.remove_hash(hash)));
-        assert!(read.is_empty() && read.spilled() == 0, "{}", read.spilled());
-        read.shrink_to_fit();
-        assert!(!read.contains_hash(jam[0]));
-    }
+            /// A hundred keys for two buckets, before and after honest ones.
+            #[test]
+            fn a_jammed_place_harms_nobody() {
+                let honest = honest(300_000);
+                for (capacity, fpr) in [(1, 0.03), (1_000, 0.001), (100_000, 1e-6)] {
+                    let jam = jam(20);
+                    let new = || <$set>::with_capacity(capacity, fpr).unwrap();
+                    let (mut filter, mut alone) = (new(), new());
+                    filter.insert_hashes(&jam[..30]).unwrap();
+                    filter.insert_hashes(&honest).unwrap();
+                    filter.insert_hashes(&jam[30..]).unwrap();
+                    alone.insert_hashes(&honest).unwrap();
+                    let all: Vec<u64> = honest.iter().chain(&jam).copied().collect();
+                    let mut found = vec![false; all.len()];
+                    filter.contains_hashes(&all, &mut found);
+                    assert!(found.into_iter().all(|found| found));
+                    assert!(all.iter().all(|&hash| filter.contains_hash(hash)));
+                    assert!(jam.iter().all(|&hash| filter.count_hash(hash) >= 1));
+                    assert_eq!(filter.len(), all.len() as u64);
+                    assert!(filter.size_in_bytes() < alone.size_in_bytes() + 200_000);
+                    assert!(filter.expected_fpr() < fpr);
+
+                    let mut read = <$set>::from_bytes(&filter.to_bytes()).unwrap();
+                    assert!(read == filter);
+                    assert!(all.iter().all(|&hash| read.remove_hash(hash)));
+                    assert!(read.is_empty() && read.spilled() == 0, "{}", read.spilled());
+                    read.shrink_to_fit();
+                    assert!(!read.contains_hash(jam[0]));
+                }
+            }
+
+            /// Keys of one segment, split after split, make a directory as deep as there can be;
+            /// then they are stashed.
+            #[test]
+            fn a_lopsided_filter_goes_on() {
+                for (capacity, fpr) in [(1, 2e-8), (100_000, 0.03)] {
+                    let mut filter = <$set>::with_capacity(capacity, fpr).unwrap();
+                    let hashes: Vec<u64> = in_one_segment(26).take(100_000).collect();
+                    filter.insert_hashes(&hashes).unwrap();
+                    for _ in 0..2 {
+                        let read = <$set>::from_bytes(&filter.to_bytes()).unwrap();
+                        assert!(read.len() == 100_000 && read == filter);
+                        assert!(hashes.iter().all(|&hash| read.contains_hash(hash)));
+                        filter.shrink_to_fit();
+                    }
+                    let bytes = filter.size_in_bytes();
+                    assert!(bytes < 100_000 * 80 + (4 << 20), "{bytes}");
+                    assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
+                    assert!(filter.is_empty());
+                }
+            }
+
+            /// Crowds of many shapes, after each other and among honest keys and copies: an insert
+            /// looks at a stated number of places at most, and at few usually; a removal searches
+            /// nothing.
+            #[test]
+            fn the_work_of_an_insert_is_bounded() {
+                for (capacity, fpr) in [(1, 0.03), (1, 1e-6), (20_000, 0.001)] {
+                    let mut filter = <$set>::with_capacity(capacity, fpr).unwrap();
+                    let (mut hashes, mut longest, mut all) = (Vec::new(), 0, 0);
+                    let crowds = (4..28).step_by(6).flat_map(|zeros| {
+                        let place: Vec<u64> = in_one_place(zeros).take(300).collect();
+                        let segment: Vec<u64> = in_one_segment(zeros).take(8_000).collect();
+                        [place, segment, honest(20_000), vec![hash(zeros.into()); 100]]
+                    });
+                    for crowd in crowds {
+                        for &hash in &crowd {
+                            let before = places_looked_at();
+                            filter.insert_hash(hash).unwrap();
+                            let places = places_looked_at() - before;
+                            longest = longest.max(places);
+                            all += places;
+                        }
+                        hashes.extend(crowd);
+                    }
+                    assert!(longest <= most_places_growing(), "{longest}");
+                    assert!(all < 100 * hashes.len() as u64, "{all} for {}", hashes.len());
+                    let before = places_looked_at();
+                    assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
+                    assert!(filter.is_empty() && places_looked_at() == before);
+                }
+            }
+        }
+    )*};
+}
+
+jammed_sets! {
+    of_one_owner: GrowableCuckooFilter;
+    shared: GrowableConcurrentCuckooFilter;
 }
 
 /// More of them than a segment has slots: each costs an entry of the spill list.
@@ -81,26 +147,6 @@ fn a_crowd_is_gone_through_a_few_times() {
     }
     let keys = crowd.len() as u64;
     assert!((keys..15 * keys).contains(&gone_through), "{gone_through}");
-}
-
-/// Keys of one segment, split after split, make a directory as deep as there can be; then they are
-/// stashed.
-#[test]
-fn a_lopsided_filter_goes_on() {
-    for (capacity, fpr) in [(1, 2e-8), (100_000, 0.03)] {
-        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
-        let hashes: Vec<u64> = in_one_segment(26).take(100_000).collect();
-        filter.insert_hashes(&hashes).unwrap();
-        for _ in 0..2 {
-            let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-            assert!(read.len() == 100_000 && read == filter);
-            assert!(hashes.iter().all(|&hash| read.contains_hash(hash)));
-            filter.shrink_to_fit();
-        }
-        assert!(filter.size_in_bytes() < 100_000 * 80 + (4 << 20), "{}", filter.size_in_bytes());
-        assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
-        assert!(filter.is_empty());
-    }
 }
 
 /// Keys without a slot are united and intersected like others, from either side.
@@ -179,36 +225,6 @@ fn spent_fingerprints_cost_in_proportion() {
     // Just behind the seventh split of all segments, when 83 slots in 100 of each are doubles or
     // keys of before: one in four of all slots counts as a key. Before it, one in two.
     assert!(filter.load_factor() > 0.25, "{}", filter.load_factor());
-}
-
-/// Crowds of many shapes, after each other and among honest keys and copies: an insert looks at a
-/// stated number of places at most, and at few usually; a removal searches nothing.
-#[test]
-fn the_work_of_an_insert_is_bounded() {
-    for (capacity, fpr) in [(1, 0.03), (1, 1e-6), (20_000, 0.001)] {
-        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
-        let (mut hashes, mut longest, mut all) = (Vec::new(), 0, 0);
-        let crowds = (4..28).step_by(6).flat_map(|zeros| {
-            let place: Vec<u64> = in_one_place(zeros).take(300).collect();
-            let segment: Vec<u64> = in_one_segment(zeros).take(8_000).collect();
-            [place, segment, honest(20_000), vec![hash(zeros.into()); 100]]
-        });
-        for crowd in crowds {
-            for &hash in &crowd {
-                let before = places_looked_at();
-                filter.insert_hash(hash).unwrap();
-                let places = places_looked_at() - before;
-                longest = longest.max(places);
-                all += places;
-            }
-            hashes.extend(crowd);
-        }
-        assert!(longest <= most_places_growing(), "{longest}");
-        assert!(all < 100 * hashes.len() as u64, "{all} for {}", hashes.len());
-        let before = places_looked_at();
-        assert!(hashes.iter().all(|&hash| filter.remove_hash(hash)));
-        assert!(filter.is_empty() && places_looked_at() == before);
-    }
 }
 
 /// Keys that no split separates are searched for in vain a few hundred times, and then hardly any

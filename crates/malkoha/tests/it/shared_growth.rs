@@ -3,10 +3,10 @@
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use malkoha::tables::{most_places_growing, places_looked_at};
+use malkoha::tables::places_looked_at;
 use malkoha::{Builder, GrowableConcurrentCuckooFilter, GrowableCuckooFilter};
 
-use crate::support::crafted::{MIX, hash, honest, in_one_place, in_one_segment};
+use crate::support::crafted::{honest, in_one_place, in_one_segment};
 
 fn build(capacity: u64, fpr: f64, growth: Option<f64>) -> GrowableConcurrentCuckooFilter {
     let builder = Builder::new().capacity(capacity).fpr(fpr);
@@ -71,62 +71,6 @@ fn it_is_a_filter_of_one_owner_in_branches() {
         assert!(shared.contains_hash(hashes[0]) && back.contains_hash(hashes[0]));
         shared.clear();
         assert!(shared.is_empty() && shared.entries().next().is_none());
-    }
-}
-
-/// A hundred keys for two buckets and thousands for one segment, before and after honest ones.
-#[test]
-#[cfg_attr(miri, ignore = "too many keys")]
-fn chosen_keys_harm_nobody() {
-    let honest = honest(100_000);
-    for (capacity, fpr, growth) in [(1_000, 0.001, None), (1_000, 1e-4, Some(1.0))] {
-        let (filter, alone) = (build(capacity, fpr, growth), build(capacity, fpr, growth));
-        let mut crowd: Vec<u64> =
-            [12, 20, 26].into_iter().flat_map(|zeros| in_one_place(zeros).take(1_000)).collect();
-        crowd.extend(in_one_segment(20).take(3_000));
-        crowd.sort_unstable();
-        crowd.dedup();
-        filter.insert_hashes(&crowd[..2_000]).unwrap();
-        filter.insert_hashes(&honest).unwrap();
-        filter.insert_hashes(&crowd[2_000..]).unwrap();
-        alone.insert_hashes(&honest).unwrap();
-        assert!(has_all(&filter, &honest) && has_all(&filter, &crowd));
-        assert!(crowd.iter().all(|&hash| filter.count_hash(hash) >= 1));
-        assert!(filter.size_in_bytes() < alone.size_in_bytes() + 6_000 * 80 + (2 << 20));
-        let read = GrowableConcurrentCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-        assert!(read == filter && has_all(&read, &crowd) && filter.clone() == read);
-        assert!(crowd.iter().all(|&hash| read.remove_hash(hash)));
-        assert!(has_all(&read, &honest));
-        assert!(honest.iter().all(|&hash| read.remove_hash(hash)) && read.is_empty());
-    }
-}
-
-/// Keys that belong in one segment however often it is split. Memory is in proportion to them, and
-/// so is the work: an insert does what it does in a filter of one owner.
-#[test]
-#[cfg_attr(miri, ignore = "too many keys")]
-fn a_lopsided_filter_goes_on() {
-    for (zeros, growth, keys) in [(10, None, 30_000), (16, Some(1.0), 30_000), (26, None, 20_000)] {
-        let filter = build(1_000, 0.001, growth);
-        let (mut longest, start) = (0, places_looked_at());
-        let hashes: Vec<u64> = in_one_segment(zeros).take(keys).collect();
-        for &hash in &hashes {
-            let before = places_looked_at();
-            filter.insert_hash(hash).unwrap();
-            longest = longest.max(places_looked_at() - before);
-        }
-        let each = (places_looked_at() - start) / keys as u64;
-        assert!(longest <= most_places_growing(), "{longest}");
-        assert!(each < 1_000, "{each} places a key");
-        assert!(has_all(&filter, &hashes));
-        let bytes = filter.size_in_bytes() / keys as u64;
-        assert!(bytes < 150, "{bytes} bytes a key");
-        let honest = honest(50_000);
-        filter.insert_hashes(&honest).unwrap();
-        assert!(has_all(&filter, &honest));
-        let read = GrowableConcurrentCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-        assert!(read == filter);
-        assert!(hashes.iter().all(|&hash| read.remove_hash(hash)) && has_all(&read, &honest));
     }
 }
 
@@ -285,14 +229,5 @@ fn many_threads_with_the_same_keys_take_the_memory_of_one() {
         assert!(has_all(&filter, &hashes));
         let [all, one] = [filter.bits_per_key(), alone.bits_per_key()];
         assert!(all < 1.3 * one, "{all}, of one thread {one}");
-    }
-}
-
-/// The parts of a string that a filter of a few segments knows are those that choose the branch:
-/// strings that begin alike are in one.
-#[test]
-fn hashes_are_as_asked() {
-    for string in [1, 0x1234_5678_9abc_def0, u64::MAX] {
-        assert_eq!(hash(string).wrapping_mul(MIX), string);
     }
 }
