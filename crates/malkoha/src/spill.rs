@@ -308,36 +308,6 @@ impl Hint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Whatever came and went: the hint hides nothing that is there.
-        #[test]
-        fn what_is_spilled_is_found(
-            steps in proptest::collection::vec((any::<bool>(), 0_u32..40, 0_u64..3), 0..400),
-            reach: u32,
-        ) {
-            let (mut spill, mut model) = (Spill::default(), BTreeMap::new());
-            for (adds, number, value) in steps {
-                let mixed = number.wrapping_mul(reach);
-                let (segment, place) = (mixed >> 16, number);
-                let key = SpillKey { segment, place, fingerprint: mixed, value };
-                let count: &mut u64 = model.entry(key).or_default();
-                if adds {
-                    spill.add(key, 1);
-                    *count += 1;
-                } else {
-                    prop_assert_eq!(spill.take(&key), *count > 0);
-                    *count = count.saturating_sub(1);
-                }
-            }
-            for (&key, &count) in &model {
-                prop_assert_eq!(spill.count(&key), count);
-                let values = spill.values(key).find(|&(value, _)| value == key.value);
-                prop_assert_eq!(values.map_or(0, |(_, copies)| copies), count);
-            }
-        }
-    }
 
     /// A hint is of use, and gives up where rebuilding would take long.
     #[test]

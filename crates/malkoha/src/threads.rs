@@ -41,16 +41,3 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
 pub(crate) fn side_by_side<T, R>(parts: Vec<T>, work: impl Fn(T) -> R) -> Vec<R> {
     parts.into_iter().map(work).collect()
 }
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_come_in_the_order_of_the_parts() {
-        for parts in [0, 1, 2, 5, 40] {
-            let squares = side_by_side((0..parts).collect(), |n: u64| n * n);
-            assert_eq!(squares, (0..parts).map(|n| n * n).collect::<Vec<_>>());
-        }
-    }
-}

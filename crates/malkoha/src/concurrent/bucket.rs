@@ -53,39 +53,3 @@ impl LaneFormat<u64> {
             .fold(0, |packed, (f, lane)| packed | f << (lane * self.bits))
     }
 }
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Against the lanes one by one.
-        #[test]
-        fn words_are_lanes(bits in 4_u32..=32, word: u64, pick: u8, shift in 0_u32..64) {
-            let lanes = LaneFormat::of_word(bits);
-            let used = lanes.number * bits;
-            // Empty lanes are common only if they are made so.
-            let word = word & (u64::MAX >> (64 - used)) & u64::MAX.rotate_left(shift).wrapping_shl(bits);
-            let each: Vec<u64> = (0..lanes.number).map(|lane| lanes.lane(word, lane)).collect();
-            for wanted in [each[usize::from(pick) % each.len()], 0, 1] {
-                let first = (0_u32..).zip(&each).find(|(_, f)| **f == wanted);
-                prop_assert_eq!(lanes.find(word, wanted), first.map(|(lane, _)| lane * bits));
-                let equal = each.iter().filter(|&&f| f == wanted).count();
-                prop_assert_eq!(lanes.count(word, wanted) as usize, equal);
-            }
-            if let Some(shift) = lanes.find(word, each[0]) {
-                prop_assert_eq!(lanes.without(word, shift) , word & !((1_u64 << bits) - 1));
-            }
-            let mut packed: Vec<u64> = each.iter().copied().filter(|&f| f != 0).collect();
-            prop_assert_eq!(lanes.fingerprints(word).collect::<Vec<_>>(), packed.clone());
-            prop_assert_eq!(lanes.occupied(word) as usize, packed.len());
-            prop_assert!(lanes.is_within(word));
-            prop_assert!(used == 64 || !lanes.is_within(word | 1 << (used + shift % (64 - used))));
-            packed.resize(each.len(), 0);
-            let word = lanes.packed(word);
-            let again: Vec<u64> = (0..lanes.number).map(|lane| lanes.lane(word, lane)).collect();
-            prop_assert_eq!(again, packed);
-        }
-    }
-}
