@@ -12,70 +12,81 @@ pub struct Case {
     fpr: u8,
     growth: u8,
     seed: u64,
+    #[arbitrary(with = super::all)]
     operations: Vec<Operation>,
 }
 
+/// Few different keys, so that they are met again and again, and thousands at once, so that segments
+/// split. Values of any number of bits.
 #[derive(Arbitrary, Debug)]
 enum Operation {
-    /// Up to 2048 keys, so that segments split.
-    InsertRange {
-        from: u16,
-        len: u16,
-        value: u64,
-    },
-    InsertCopies {
-        key: u16,
-        value: u64,
-        copies: u8,
-    },
-    RemoveRange {
-        from: u16,
-        len: u16,
-    },
-    Update {
-        key: u16,
-        new: u64,
-    },
+    InsertRange { from: u16, len: u16, value: u64, shift: u8 },
+    InsertCopies { key: u16, value: u64, shift: u8, copies: u8 },
+    RemoveRange { from: u16, len: u16 },
+    Update { key: u16, new: u64, shift: u8 },
+    Reserve { keys: u16, value: u64, shift: u8 },
     Shrink,
     Reopen,
 }
 
+fn range(from: u16, len: u16) -> impl Iterator<Item = u16> {
+    let from = from % 20_000;
+    from..from + len % 8_192
+}
+
 /// One input.
 pub fn run(case: Case) {
-    let fpr = 0.5_f64.powi(1 + i32::from(case.fpr) % 10);
-    let (capacity, growth) = (u64::from(case.capacity) + 1, f64::from(case.growth) + 1.0);
-    let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr);
-    let built = builder.growth(growth).seed(case.seed).build();
-    let mut filter = built.expect("every such filter exists");
-    let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr);
-    let built = builder.growth(growth).seed(case.seed).build();
-    let mut map = built.expect("every such map exists");
+    let fpr = 0.5_f64.powi(1 + i32::from(case.fpr) % 24);
+    macro_rules! built {
+        ($kind:ty) => {{
+            let builder = <$kind>::builder().capacity(u64::from(case.capacity) + 1).fpr(fpr);
+            // Without a growth, the rate holds at any size.
+            let growth = Some(f64::from(case.growth)).filter(|&growth| growth > 0.0);
+            let builder =
+                growth.into_iter().fold(builder, |builder, growth| builder.growth(growth));
+            builder.seed(case.seed).build().expect("every such table exists")
+        }};
+    }
+    let (mut filter, mut map) = (built!(GrowableCuckooFilter), built!(GrowableCuckooMap));
     let mut model: HashMap<u16, Vec<u64>> = HashMap::new();
     for operation in case.operations {
         match operation {
-            Operation::InsertRange { from, len, value } => {
-                let keys = (0..len % 2048).map(|n| from.wrapping_add(n));
-                let pairs: Vec<(u16, u64)> =
-                    keys.map(|key| (key, value ^ u64::from(key))).collect();
-                insert(&mut filter, &mut map, &mut model, &pairs);
+            Operation::InsertRange { from, len, value, shift } => {
+                let value = |key: u32| value.rotate_left(key % 64) >> (shift % 64);
+                let keys: Vec<u16> = range(from, len).collect();
+                let pairs = keys.iter().map(|&key| (key, value(key.into())));
+                let pairs: Vec<(u16, u64)> = pairs.collect();
+                filter.insert_many(&keys).expect("any number of keys");
+                map.insert_many(&pairs).expect("any number of keys");
+                pairs.iter().for_each(|&(key, value)| model.entry(key).or_default().push(value));
             }
-            Operation::InsertCopies { key, value, copies } => {
-                let pairs = vec![(key, value); copies.into()];
-                insert(&mut filter, &mut map, &mut model, &pairs);
+            Operation::InsertCopies { key, value, shift, copies } => {
+                let key = key % 20_000;
+                for copy in 0..u64::from(copies) {
+                    // Each value twice.
+                    let value = (value ^ (copy / 2)) >> (shift % 64);
+                    filter.insert(key).expect("any number of copies");
+                    map.insert(key, value).expect("any number of values");
+                    model.entry(key).or_default().push(value);
+                }
             }
             Operation::RemoveRange { from, len } => {
-                let keys = (0..len % 2048).map(|n| from.wrapping_add(n));
                 let last = |key| Some((key, model.get_mut(&key)?.pop()?));
-                let pairs: Vec<(u16, u64)> = keys.filter_map(last).collect();
+                let pairs: Vec<(u16, u64)> = range(from, len).filter_map(last).collect();
                 assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
                 let keys: Vec<u16> = pairs.iter().map(|&(key, _)| key).collect();
                 assert!(filter.remove_many(&keys).into_iter().all(|removed| removed));
             }
-            Operation::Update { key, new } => {
-                if let Some(value) = model.get_mut(&key).and_then(|values| values.last_mut()) {
-                    assert_eq!(map.update(key, *value, new), Ok(true));
+            Operation::Update { key, new, shift } => {
+                let values = model.get_mut(&(key % 20_000));
+                if let Some(value) = values.and_then(|values| values.first_mut()) {
+                    let new = new >> (shift % 64);
+                    assert_eq!(map.update(key % 20_000, *value, new), Ok(true));
                     *value = new;
                 }
+            }
+            Operation::Reserve { keys, value, shift } => {
+                map.reserve(keys.into(), value >> (shift % 64)).expect("room for a few keys");
             }
             Operation::Shrink => {
                 filter.shrink_to_fit();
@@ -87,36 +98,19 @@ pub fn run(case: Case) {
             }
         }
     }
-    let copies = model.values().map(|values| values.len() as u64).sum::<u64>();
-    assert_eq!((filter.len(), map.len()), (copies, copies));
-    assert_eq!(filter.entries().map(|entry| entry.copies).sum::<u64>(), copies);
+    super::agree(&map, &model);
+    assert_eq!(filter.len(), map.len());
+    assert_eq!(filter.entries().map(|entry| entry.copies).sum::<u64>(), filter.len());
     let keys: Vec<u16> = model.keys().copied().collect();
     for (key, found) in keys.iter().zip(filter.contains_many(&keys)) {
         assert_eq!(filter.contains(key), found);
         assert!(filter.count(key) >= model[key].len() as u64);
-        let mut candidates: HashMap<u64, u64> = map.values(key).into_iter().collect();
-        for value in &model[key] {
-            let copies = candidates.get_mut(value).expect("every value is among the candidates");
-            *copies = copies.checked_sub(1).expect("every copy is counted");
+    }
+    for (key, values) in model {
+        for value in values {
+            assert!(filter.remove(key) && map.remove(key, value), "{key} had {value}");
         }
     }
-}
-
-/// What one of the two refused is in neither of them.
-fn insert(
-    filter: &mut GrowableCuckooFilter,
-    map: &mut GrowableCuckooMap,
-    model: &mut HashMap<u16, Vec<u64>>,
-    pairs: &[(u16, u64)],
-) {
-    for (key, value) in pairs {
-        if map.insert(key, *value).is_err() {
-            continue;
-        }
-        if filter.insert(key).is_ok() {
-            model.entry(*key).or_default().push(*value);
-        } else {
-            assert!(map.remove(key, *value));
-        }
-    }
+    assert!(filter.is_empty() && filter.load_factor() == 0.0 && filter.expected_fpr() == 0.0);
+    assert!(map.is_empty() && map.load_factor() == 0.0 && map.expected_fpr() == 0.0);
 }

@@ -1,7 +1,7 @@
-//! The filter that threads share: against a model in one thread, and what must hold in many.
+//! The filter that threads share: what must hold in many. The fuzz target `operations` compares it
+//! with a model in one.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,111 +11,6 @@ use malkoha::{
     BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
     GrowableConcurrentCuckooFilter, Layout,
 };
-use proptest::prelude::*;
-
-#[derive(Clone, Debug)]
-enum Operation {
-    Insert(u16),
-    InsertMany(Vec<u16>),
-    Remove(u16),
-    RemoveMany(Vec<u16>),
-    /// To a filter of one owner, to a file, and back.
-    Reopen,
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    let key = || 0_u16..300;
-    let keys = || prop::collection::vec(key(), 0..150);
-    prop_oneof![
-        8 => key().prop_map(Operation::Insert),
-        2 => keys().prop_map(Operation::InsertMany),
-        6 => key().prop_map(Operation::Remove),
-        1 => keys().prop_map(Operation::RemoveMany),
-        1 => Just(Operation::Reopen),
-    ]
-}
-
-/// What is in, and how often.
-#[derive(Default)]
-struct Model(HashMap<u16, u64>);
-
-impl Model {
-    fn add(&mut self, key: u16) {
-        *self.0.entry(key).or_default() += 1;
-    }
-
-    fn take(&mut self, key: u16) -> bool {
-        self.0.get_mut(&key).is_some_and(|count| {
-            let some = *count > 0;
-            *count -= u64::from(some);
-            some
-        })
-    }
-
-    fn count(&self, key: u16) -> u64 {
-        self.0.get(&key).copied().unwrap_or(0)
-    }
-}
-
-fn reopened(filter: &ConcurrentCuckooFilter) -> ConcurrentCuckooFilter {
-    let mut file = Vec::new();
-    let one = filter.to_filter().unwrap();
-    one.write_to(&mut file).unwrap();
-    let again: ConcurrentCuckooFilter =
-        CuckooFilter::read_from(&file[..]).unwrap().into_concurrent().unwrap();
-    assert!(again == *filter && again.clone() == *filter);
-    assert_eq!((again.len(), again.spilled()), (one.len(), filter.spilled()));
-    assert_eq!(again.entries().map(|entry| entry.copies).sum::<u64>(), filter.len());
-    again
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 64 }, ..ProptestConfig::default() })]
-
-    /// With fingerprints of 32 bits no two of 300 keys are equal (or with probability 10^-5).
-    #[test]
-    fn agrees_with_the_model(
-        bits in prop::sample::select(vec![16_u32, 20, 32]),
-        capacity in 1_u64..400,
-        operations in prop::collection::vec(operation(), 1..60),
-    ) {
-        let builder = ConcurrentCuckooFilter::builder().capacity(capacity);
-        let mut filter: ConcurrentCuckooFilter =
-            builder.fingerprint_bits(bits).build().unwrap();
-        let mut model = Model::default();
-        for operation in operations {
-            match operation {
-                Operation::Insert(key) => {
-                    if filter.insert(key).is_ok() { model.add(key) }
-                }
-                Operation::InsertMany(keys) => {
-                    let refused = filter.insert_many(&keys).err().map_or(vec![], |e| e.refused);
-                    let taken = (0..).zip(&keys).filter(|(i, _)| !refused.contains(i));
-                    taken.for_each(|(_, &key)| model.add(key));
-                }
-                // Only keys that are in may be removed.
-                Operation::Remove(key) => {
-                    if model.take(key) { prop_assert!(filter.remove(key)) }
-                }
-                Operation::RemoveMany(keys) => {
-                    let keys: Vec<u16> = keys.into_iter().filter(|&key| model.take(key)).collect();
-                    prop_assert!(filter.remove_many(&keys).iter().all(|&removed| removed));
-                }
-                Operation::Reopen => filter = reopened(&filter),
-            }
-        }
-        let total: u64 = model.0.values().sum();
-        prop_assert_eq!(filter.len(), total);
-        let all: Vec<u16> = (0..300).collect();
-        let found = filter.contains_many(&all);
-        for (key, found) in all.into_iter().zip(found) {
-            let count = filter.count(key);
-            prop_assert!(count >= model.count(key), "{key}: {count} < {}", model.count(key));
-            prop_assert_eq!(found, filter.contains(key));
-            prop_assert_eq!(found, count > 0);
-        }
-    }
-}
 
 /// Batches of the sizes at which they are looked up in another way, with keys that occur several
 /// times, in tables from one bucket on.

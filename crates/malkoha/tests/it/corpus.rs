@@ -1,43 +1,82 @@
-//! The inputs that are kept for the fuzz targets, again: fuzz/README.md.
-#![cfg(not(target_family = "wasm"))]
+//! What the fuzz targets do (fuzz/README.md), with the inputs that are kept for them, random ones, and
+//! files that were mutated.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
+use malkoha::{AnyFilter, FilterView};
+
+use crate::support::fixtures;
+use crate::support::mutate::{Random, mutate, seal};
 
 #[path = "../../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "they are a library's there")]
 mod targets;
 
-/// Calls `run` with what is in each file of a folder below the repository.
-fn each(folder: &str, mut run: impl FnMut(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let mut paths: Vec<_> = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
+/// What is in the files of a folder.
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     paths.sort();
     assert!(paths.len() > 10, "{}: {}", folder.display(), paths.len());
-    for path in paths {
-        println!("{}", path.display());
-        run(&fs::read(path).unwrap());
+    paths.into_iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// Runs the inputs that are kept, and random ones of up to `longest` bytes, as a fuzzer makes cases of
+/// them.
+fn each<T: for<'a> Arbitrary<'a>>(target: &str, random: usize, longest: usize, run: impl Fn(T)) {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+    let mut numbers = Random(2026);
+    let random = (0..random).map(|_| {
+        let length = numbers.below(longest);
+        (0..length).map(|_| numbers.next().to_le_bytes()[0]).collect()
+    });
+    for (number, bytes) in files(&kept).into_iter().chain(random).enumerate() {
+        println!("input {number}");
+        run(T::arbitrary_take_rest(Unstructured::new(&bytes)).unwrap());
     }
-}
-
-/// As the fuzzer makes a case of an input.
-fn case<'a, T: Arbitrary<'a>>(bytes: &'a [u8]) -> T {
-    T::arbitrary_take_rest(Unstructured::new(bytes)).unwrap()
-}
-
-#[test]
-fn decode() {
-    each("crates/malkoha/tests/fixtures", targets::decode::run);
 }
 
 #[test]
 fn growth() {
-    each("fuzz/seeds/growth", |bytes| targets::growth::run(case(bytes)));
+    each("growth", 60, 800, targets::growth::run);
 }
 
 #[test]
 fn operations() {
-    each("fuzz/seeds/operations", |bytes| targets::operations::run(case(bytes)));
+    each("operations", 600, 400, targets::operations::run);
+}
+
+#[test]
+fn decode() {
+    files(&fixtures()).iter().for_each(|bytes| targets::decode::run(bytes));
+}
+
+/// Files of every kind. Without right checksums, none that differs from its original is accepted. With
+/// right checksums on hostile contents, one may be, and then no operation panics.
+#[test]
+fn a_million_mutated_files_do_no_harm() {
+    let originals: Vec<Vec<u8>> =
+        files(&fixtures()).into_iter().filter(|file| file.len() < 4_000).collect();
+    let (mut random, mut accepted) = (Random(2026), HashMap::new());
+    let mut mutated = Vec::new();
+    for file in 0..1_000_000 {
+        let original = &originals[file % originals.len()];
+        mutated.clone_from(original);
+        mutate(&mut mutated, &mut random);
+        if random.below(2) == 0 {
+            let is_accepted = AnyFilter::from_bytes(&mutated).is_ok();
+            assert!(!is_accepted || mutated == *original, "file {file} was accepted");
+            assert!(is_accepted || FilterView::view(&mutated).is_err(), "file {file} was accepted");
+            continue;
+        }
+        seal(&mut mutated);
+        targets::decode::run(&mutated);
+        if let Ok(any) = AnyFilter::from_bytes(&mutated) {
+            *accepted.entry(any.kind().name()).or_insert(0) += u32::from(mutated != *original);
+        }
+    }
+    println!("{accepted:?}");
+    assert!(accepted.len() == 6 && accepted.values().all(|&accepted| accepted > 1_000));
 }

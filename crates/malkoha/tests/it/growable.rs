@@ -1,4 +1,5 @@
-//! The growable filter against a naive model, through many splits.
+//! The growable filter: its rate, its size, and what large batches do. The fuzz target `growth`
+//! compares it with a model.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -8,46 +9,10 @@
 use std::collections::HashMap;
 
 use malkoha::{BuildError, GrowableCuckooFilter, GrowableCuckooMap, Key};
-use proptest::prelude::*;
 
 use crate::support::assert_rate_is_as_stated;
 
-#[derive(Clone, Debug)]
-enum Operation {
-    Insert(u32),
-    InsertRange(u32, u32),
-    InsertCopies(u32, u32),
-    Remove(u32),
-    RemoveRange(u32, u32),
-    Shrink,
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    // Few keys, so that they are met again and again as the filter grows.
-    let key = || 0..20_000_u32;
-    prop_oneof![
-        4 => key().prop_map(Operation::Insert),
-        3 => (key(), 0..8_000_u32).prop_map(|(from, n)| Operation::InsertRange(from, n)),
-        2 => (key(), 0..50_u32).prop_map(|(key, n)| Operation::InsertCopies(key, n)),
-        4 => key().prop_map(Operation::Remove),
-        2 => (key(), 0..8_000_u32).prop_map(|(from, n)| Operation::RemoveRange(from, n)),
-        1 => Just(Operation::Shrink),
-    ]
-}
-
 type Model = HashMap<u32, u64>;
-
-fn insert(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
-    filter.insert(key).unwrap();
-    *model.entry(key).or_default() += 1;
-}
-
-fn remove(filter: &mut GrowableCuckooFilter, model: &mut Model, key: u32) {
-    if let Some(count) = model.get_mut(&key).filter(|count| **count > 0) {
-        assert!(filter.remove(key), "{key} was in");
-        *count -= 1;
-    }
-}
 
 fn agree(filter: &GrowableCuckooFilter, model: &Model) {
     assert_eq!(filter.len(), model.values().sum::<u64>());
@@ -56,46 +21,6 @@ fn agree(filter: &GrowableCuckooFilter, model: &Model) {
         assert_eq!(filter.contains(key), found, "single and batched lookups differ");
         assert!(found || model[key] == 0, "lost {key}");
         assert!(filter.count(key) >= model[key], "too few copies of {key}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn agrees_with_the_model_while_it_grows(
-        capacity in prop_oneof![Just(1), 1..30_000_u64],
-        fpr in prop_oneof![Just(0.3), Just(0.01), Just(1e-4), Just(1e-7)],
-        seed: u64,
-        operations in proptest::collection::vec(operation(), 0..60),
-    ) {
-        let builder = GrowableCuckooFilter::builder().capacity(capacity).fpr(fpr).seed(seed);
-        let (mut filter, mut model) = (builder.build().unwrap(), Model::new());
-        for operation in operations {
-            match operation {
-                Operation::Insert(key) => insert(&mut filter, &mut model, key),
-                Operation::InsertCopies(key, n) => {
-                    (0..n).for_each(|_| insert(&mut filter, &mut model, key));
-                }
-                Operation::InsertRange(from, n) => {
-                    (from..from + n).for_each(|key| insert(&mut filter, &mut model, key));
-                }
-                Operation::Remove(key) => remove(&mut filter, &mut model, key),
-                Operation::Shrink => filter.shrink_to_fit(),
-                Operation::RemoveRange(from, n) => {
-                    (from..from + n).for_each(|key| remove(&mut filter, &mut model, key));
-                }
-            }
-        }
-        agree(&filter, &model);
-        let keys: Vec<u32> = model.keys().copied().collect();
-        for key in keys {
-            while model[&key] > 0 {
-                remove(&mut filter, &mut model, key);
-            }
-        }
-        prop_assert!(filter.is_empty() && filter.load_factor() == 0.0);
-        prop_assert_eq!(filter.expected_fpr(), 0.0);
     }
 }
 

@@ -2,13 +2,12 @@
 //! or hostile bytes never do harm.
 
 use malkoha::{
-    Copies, CuckooFilter, FileKind, GrowableCuckooFilter, GrowableCuckooMap, GrowableLoader,
-    KeyHasher, ReadError,
+    CuckooFilter, FileKind, GrowableCuckooFilter, GrowableCuckooMap, GrowableLoader, KeyHasher,
+    ReadError,
 };
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::support::mutate::{Random, mutate};
-use crate::support::{assert_damage_is_noticed, fixture, fixtures, seal_header};
+use crate::support::mutate::{Random, seal};
+use crate::support::{assert_damage_is_noticed, fixture, fixtures};
 
 const HEADER: usize = 128;
 const RECORD: usize = 16;
@@ -210,28 +209,6 @@ fn every_truncation_and_every_flipped_bit_is_noticed() {
     }
 }
 
-/// Puts right checksums on whatever the bytes are: what a hostile writer would do.
-fn seal(bytes: &mut [u8]) -> Option<()> {
-    seal_header(bytes.get_mut(..HEADER)?);
-    let bits = u64::from(bytes[15]);
-    let segments = u32::from_le_bytes(*bytes[48..].first_chunk()?);
-    let mut at = HEADER;
-    for number in 0..segments {
-        let value_bits = u64::from(*bytes.get(at + 5)?);
-        let buckets = u64::from(u16::from_le_bytes(*bytes.get(at + 6..)?.first_chunk()?));
-        let narrowing = 12_u64.saturating_sub(u64::from(buckets.max(1).ilog2()));
-        let slots = (buckets * 4 * (bits + 1 + narrowing + value_bits)).div_ceil(64) * 8 + 16;
-        let end = at + RECORD + usize::try_from(slots).ok()?;
-        let checksum = xxh3_64_with_seed(bytes.get(at..end)?, number.into());
-        bytes.get_mut(end..end + 8)?.copy_from_slice(&checksum.to_le_bytes());
-        at = end + 8;
-    }
-    let end = bytes.len().checked_sub(8).filter(|&end| end >= at)?;
-    let checksum = xxh3_64_with_seed(&bytes[at..end], u64::MAX - 1);
-    bytes[end..].copy_from_slice(&checksum.to_le_bytes());
-    Some(())
-}
-
 /// Copies that a file claims can be counted on, and there is room for one more.
 #[test]
 fn no_file_has_more_copies_than_can_be_counted() {
@@ -246,7 +223,7 @@ fn no_file_has_more_copies_than_can_be_counted() {
             bytes[at..at + 8].copy_from_slice(&copies.to_le_bytes());
         }
         bytes[40..48].copy_from_slice(&len.to_le_bytes());
-        seal(&mut bytes).unwrap();
+        seal(&mut bytes);
         GrowableCuckooFilter::from_bytes(&bytes)
     };
     let most = (1 << 63) - 2 - in_table;
@@ -332,126 +309,12 @@ fn what_lies_beside_empty_slots_loses_no_key() {
             bytes[HEADER + RECORD + bit / 8] |= 1 << (bit % 8);
         }
     }
-    seal(&mut bytes).unwrap();
+    seal(&mut bytes);
     let mut read = GrowableCuckooFilter::from_bytes(&bytes).unwrap();
     let keys: Vec<u64> = (0..5_000).collect();
     read.insert_many(&keys).unwrap();
     (5_000..40_000_u64).for_each(|key| read.insert(key).unwrap());
     assert!(keys.iter().all(|key| read.contains(key)));
-}
-
-/// Fields of the header and of the first segment.
-const FIELDS: &[(usize, usize)] = &[
-    (13, 4),
-    (32, 8),
-    (40, 8),
-    (48, 4),
-    (52, 4),
-    (56, 8),
-    (64, 8),
-    (128, 4),
-    (132, 2),
-    (134, 2),
-    (136, 8),
-];
-
-/// What a hostile file made passes the same checks again, whatever is done with it.
-fn use_set(mut filter: GrowableCuckooFilter) {
-    let same = |filter: &GrowableCuckooFilter| {
-        GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap()
-    };
-    let other = same(&filter);
-    let keys: Vec<u64> = (0..400).map(|key| key << 40).collect();
-    let _ = filter.insert_many(&keys);
-    for copies in [Copies::Most, Copies::Sum] {
-        let mut union = filter.clone();
-        if union.unite(&other, copies).is_ok() {
-            same(&union);
-        }
-    }
-    filter.remove_many(&keys[..300]);
-    filter.shrink_to_fit();
-    let mut filter = same(&filter);
-    filter.intersect_with(&other).unwrap();
-    same(&filter).clear();
-}
-
-fn use_map(mut map: GrowableCuckooMap) {
-    let same = |map: &GrowableCuckooMap| GrowableCuckooMap::from_bytes(&map.to_bytes()).unwrap();
-    let other = same(&map);
-    let pairs: Vec<(u64, u64)> = (0..400).map(|key| (key << 40, key)).collect();
-    let _ = map.insert_many(&pairs);
-    for copies in [Copies::Most, Copies::Sum] {
-        let mut union = map.clone();
-        if union.unite(&other, copies).is_ok() {
-            same(&union);
-        }
-    }
-    map.remove_many(&pairs[..300]);
-    map.shrink_to_fit();
-    same(&map).clear();
-}
-
-/// Unsealed: no file that differs from its original is accepted. Sealed, that is, with right
-/// checksums on hostile contents: may be accepted, and then no operation panics.
-#[test]
-fn mutated_files_do_no_harm() {
-    let filters: Vec<Vec<u8>> =
-        [(10, 0), (10, 300), (50, 20)].map(|(c, keys)| filter(c, 0.01, keys).to_bytes()).into();
-    let maps: Vec<Vec<u8>> = [0, 30, 300].map(|keys| map(keys).to_bytes()).into();
-    let mut random = Random(2026);
-    let (mut accepted, mut mutated) = ([0_u32; 2], Vec::new());
-    for file in 0..100_000 {
-        let originals = [&filters, &maps][file % 2];
-        let original = &originals[file / 2 % originals.len()];
-        mutated.clone_from(original);
-        mutate(&mut mutated, &mut random, FIELDS);
-        let hostile = random.below(3) > 0;
-        if hostile {
-            seal(&mut mutated);
-        }
-        let read = if file % 2 == 0 {
-            GrowableCuckooFilter::read_from(&mutated[..]).map(|mut filter| {
-                for key in 0..100_u64 {
-                    filter.contains(key);
-                    let _ = filter.insert(key << 32);
-                    filter.count(key);
-                    filter.remove(key);
-                }
-                assert!(filter.entries().count() < 10_000);
-                // Copies that are nearly beyond counting may not be counted any more when more
-                // come.
-                if hostile && file % 16 == 0 && filter.spilled() < 1 << 60 {
-                    use_set(filter.clone());
-                }
-                filter.expected_fpr()
-            })
-        } else {
-            GrowableCuckooMap::read_from(&mutated[..]).map(|mut map| {
-                for key in 0..100_u64 {
-                    let _ = map.insert(key << 32, key << 33 >> 33);
-                    let _ = map.update(key, key << 20, 1);
-                    for value in map.get(&key).take(20).collect::<Vec<_>>() {
-                        map.remove(key, value);
-                    }
-                }
-                if hostile && file % 16 == 1 && map.len() < 1 << 60 {
-                    use_map(map.clone());
-                }
-                map.expected_fpr()
-            })
-        };
-        match read {
-            Ok(fpr) => {
-                // The stream may have more behind the filter; the filter itself is unchanged.
-                assert!(hostile || mutated.starts_with(original), "file {file} was accepted");
-                assert!(fpr >= 0.0);
-                accepted[file % 2] += u32::from(hostile && !mutated.starts_with(original));
-            }
-            Err(error) => assert!(!error.to_string().is_empty()),
-        }
-    }
-    assert!(accepted.iter().all(|&n| n > 1_000), "hostile tables must be reached: {accepted:?}");
 }
 
 #[test]

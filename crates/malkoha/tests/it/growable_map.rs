@@ -1,112 +1,7 @@
-//! The growable map against a naive model, through growth, splits and ever wider values.
+//! The growable map. The fuzz target `growth` compares it with a model.
 #![expect(clippy::cast_precision_loss, reason = "sample sizes, all small")]
 
-use std::collections::HashMap;
-
 use malkoha::GrowableCuckooMap;
-use proptest::prelude::*;
-
-use crate::support::agree;
-
-#[derive(Clone, Debug)]
-enum Operation {
-    InsertRange { from: u32, len: u32, shift: u32 },
-    InsertCopies { key: u32, value: u64, len: u32 },
-    Update { key: u32, new: u64 },
-    RemoveRange { from: u32, len: u32 },
-    Shrink,
-    Reserve { keys: u64, value: u64 },
-}
-
-fn value() -> impl Strategy<Value = u64> {
-    (any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift)
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    // Few keys, so that they are met again and again as the map grows.
-    let key = || 0..20_000_u32;
-    prop_oneof![
-        3 => (key(), 0..6_000_u32, 32..64_u32)
-            .prop_map(|(from, len, shift)| Operation::InsertRange { from, len, shift }),
-        2 => (key(), value(), 0..12_u32)
-            .prop_map(|(key, value, len)| Operation::InsertCopies { key, value, len }),
-        3 => (key(), value()).prop_map(|(key, new)| Operation::Update { key, new }),
-        2 => (key(), 0..6_000_u32).prop_map(|(from, len)| Operation::RemoveRange { from, len }),
-        1 => Just(Operation::Shrink),
-        1 => (0..200_000_u64, value())
-            .prop_map(|(keys, value)| Operation::Reserve { keys, value }),
-    ]
-}
-
-/// The values of each key.
-type Model = HashMap<u32, Vec<u64>>;
-
-fn insert(map: &mut GrowableCuckooMap, model: &mut Model, key: u32, value: u64) {
-    map.insert(key, value).unwrap();
-    model.entry(key).or_default().push(value);
-}
-
-fn insert_many(map: &mut GrowableCuckooMap, model: &mut Model, pairs: &[(u32, u64)]) {
-    map.insert_many(pairs).unwrap();
-    for &(key, value) in pairs {
-        model.entry(key).or_default().push(value);
-    }
-}
-
-fn remove(map: &mut GrowableCuckooMap, model: &mut Model, key: u32) {
-    if let Some(value) = model.get_mut(&key).and_then(Vec::pop) {
-        assert!(map.remove(key, value), "{key} had {value}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    #[test]
-    fn agrees_with_the_model_while_it_grows(
-        capacity in prop_oneof![Just(1), 1..30_000_u64],
-        fpr in prop_oneof![Just(0.3), Just(0.01), Just(1e-4), Just(1e-7)],
-        seed: u64,
-        operations in proptest::collection::vec(operation(), 0..40),
-    ) {
-        let builder = GrowableCuckooMap::builder().capacity(capacity).fpr(fpr).seed(seed);
-        let (mut map, mut model) = (builder.value_bits(64).build().unwrap(), Model::new());
-        for operation in operations {
-            match operation {
-                Operation::InsertRange { from, len, shift } => {
-                    let value = |key| u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift;
-                    let pairs: Vec<_> = (from..from + len).map(|key| (key, value(key))).collect();
-                    insert_many(&mut map, &mut model, &pairs);
-                }
-                Operation::InsertCopies { key, value, len } => {
-                    (0..len).for_each(|i| insert(&mut map, &mut model, key, value ^ u64::from(i / 2)));
-                }
-                Operation::Update { key, new } => {
-                    if let Some(old) = model.get_mut(&key).and_then(|values| values.first_mut()) {
-                        prop_assert!(map.update(key, *old, new).unwrap());
-                        *old = new;
-                    }
-                }
-                Operation::Shrink => map.shrink_to_fit(),
-                Operation::Reserve { keys, value } => map.reserve(keys, value).unwrap(),
-                Operation::RemoveRange { from, len } => {
-                    let last = |key| Some((key, model.get_mut(&key)?.pop()?));
-                    let pairs: Vec<_> = (from..from + len).filter_map(last).collect();
-                    prop_assert!(map.remove_many(&pairs).into_iter().all(|removed| removed));
-                }
-            }
-        }
-        agree(&map, &model);
-        let keys: Vec<u32> = model.keys().copied().collect();
-        for key in keys {
-            while !model[&key].is_empty() {
-                remove(&mut map, &mut model, key);
-            }
-        }
-        prop_assert!(map.is_empty() && map.load_factor() == 0.0);
-        prop_assert_eq!(map.expected_fpr(), 0.0);
-    }
-}
 
 /// A store's index: offsets of 28 bits that rise as keys come, in a map that would take 64.
 ///
@@ -136,23 +31,6 @@ fn candidates_are_as_few_as_promised_and_values_as_narrow_as_they_can() {
     // 28 bits and a fingerprint of 12 bits or so with its mark, at load 0.76 and more.
     let bits = f64::from(28 + map.fingerprint_bits() + 1) / 0.76;
     assert!(map.bits_per_key() <= bits, "{} of {bits}", map.bits_per_key());
-}
-
-#[test]
-fn a_key_has_any_number_of_values() {
-    let mut map = GrowableCuckooMap::with_capacity(100, 0.001, 20).unwrap();
-    for value in 0..1_000 {
-        map.insert("cuckoo", value).unwrap();
-    }
-    (0..50_000_u32).for_each(|key| map.insert(key, 7).unwrap());
-    let mut values: Vec<u64> = map.get("cuckoo").filter(|&value| value != 7).collect();
-    values.sort_unstable();
-    assert!((0..1_000).filter(|&value| value != 7).eq(values));
-    assert!(map.update("cuckoo", 999, 1_000_000).unwrap());
-    assert!(!map.update("cuckoo", 999, 1).unwrap());
-    assert!(map.remove("cuckoo", 1_000_000) && !map.remove("cuckoo", 1_000_000));
-    (0..999).for_each(|value| assert!(map.remove("cuckoo", value), "{value}"));
-    assert_eq!((map.spilled(), map.len()), (0, 50_000));
 }
 
 /// Room made beforehand is enough, takes no more than growing would, and can be given back.

@@ -35,6 +35,19 @@ fn sets_of_fixed_size() {
 }
 
 #[test]
+fn damaged_sets_of_fixed_size() {
+    let mut bytes = CuckooFilter::try_from_iter(present(), 0.001).unwrap().to_bytes();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    let files = [&bytes[..], &bytes[..middle], &[]].map(file);
+    // SAFETY: nobody else knows the files.
+    let [damaged, cut, empty] =
+        files.each_ref().map(|file| unsafe { MappedFilter::map(file.path()) });
+    assert!(matches!(damaged.unwrap().verify(), Err(ReadError::SegmentChecksum { .. })));
+    assert!(matches!(cut, Err(ReadError::Length { .. })) && empty.is_err());
+}
+
+#[test]
 fn maps_of_fixed_size() {
     let mut map = CuckooMap::with_capacity(KEYS, 0.001, 10).unwrap();
     map.insert_many(&pairs()).unwrap();

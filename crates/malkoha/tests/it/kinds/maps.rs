@@ -78,6 +78,24 @@ macro_rules! maps {
                 gives_all(&map);
             }
 
+            /// Growth takes them along.
+            #[test]
+            fn a_key_has_any_number_of_values() {
+                let mut map: $type = $builder.build().unwrap();
+                (0..1_000).for_each(|value| map.insert("cuckoo", value).unwrap());
+                map.insert_many(&pairs()).unwrap();
+                let mut values: Vec<u64> = map.get("cuckoo").collect();
+                values.sort_unstable();
+                values.dedup();
+                assert_eq!(values, (0..1_000).collect::<Vec<_>>());
+                assert_eq!(map.update("cuckoo", 999, 1_023), Ok(true));
+                assert_eq!(map.update("cuckoo", 999, 1), Ok(false));
+                assert!(map.remove("cuckoo", 1_023) && !map.remove("cuckoo", 1_023));
+                assert!((0..999).all(|value| map.remove("cuckoo", value)));
+                assert_eq!(map.spilled(), 0);
+                gives_all(&map);
+            }
+
             #[test]
             fn clear_clone_and_equality() {
                 let mut map = full();

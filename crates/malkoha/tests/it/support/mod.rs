@@ -5,12 +5,10 @@ pub(crate) mod mutate;
 pub(crate) mod random;
 pub(crate) mod xxh3;
 
-use std::collections::HashMap;
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-use malkoha::tables::{Candidates, Lookup};
-use malkoha::{Content, Filter, Key, Layout, Values};
+use malkoha::tables::Lookup;
+use malkoha::{Content, Filter, Layout};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 pub(crate) fn every_layout() -> impl Iterator<Item = Layout> {
@@ -67,34 +65,4 @@ pub(crate) fn assert_rate_is_as_stated<T: Lookup, C: Content>(filter: &Filter<T,
         (measured - stated).abs() <= 4.5 * sigma + 0.04 * stated,
         "measured {measured}, stated {stated}, sigma {sigma}"
     );
-}
-
-/// Whether the values of each key are among the candidates, as often as they were inserted.
-pub(crate) fn agree<T: Candidates, K: Key + Clone + Debug>(
-    map: &Filter<T, Values>,
-    model: &HashMap<K, Vec<u64>>,
-) {
-    assert_eq!(map.len(), model.values().map(|values| values.len() as u64).sum::<u64>());
-    assert_eq!(map.entries().map(|entry| entry.copies).sum::<u64>(), map.len());
-    let keys: Vec<K> = model.keys().cloned().collect();
-    let mut batched = vec![Vec::new(); keys.len()];
-    map.get_many(&keys, |i, value| batched[i].push(value));
-    let singly: Vec<bool> = keys.iter().map(|key| map.contains(key)).collect();
-    assert_eq!(map.contains_many(&keys), singly);
-    for ((key, inserted), batched) in model.iter().zip(batched) {
-        let candidates: Vec<u64> = map.get(key).collect();
-        assert_eq!(candidates, batched, "single and batched lookups differ");
-        let values = map.values(key);
-        assert_eq!(values.iter().map(|&(_, copies)| copies).sum::<u64>(), map.count(key));
-        assert!(values.is_sorted_by(|a, b| a.0 < b.0), "each value once");
-        assert!(candidates.iter().all(|value| values.iter().any(|pair| pair.0 == *value)));
-        // In a small table that grows, `contains` also finds fingerprints of other places.
-        assert!(map.contains(key) || candidates.is_empty());
-        for value in inserted {
-            let copies = inserted.iter().filter(|other| *other == value).count() as u64;
-            assert!(map.count_value(key, *value) >= copies);
-            let pair = (*value, map.count_value(key, *value));
-            assert!(values.contains(&pair), "{key:?} lost {value}");
-        }
-    }
 }
