@@ -18,9 +18,10 @@ line, what counts is the first network, and those that follow it directly. Lines
 with two meanings, as '10.0.0.1 10.0.0.9' or '10.1.2.3 24', are only counted,
 like commands that take something out, rules that log or change addresses, and
 destinations of rules for what comes in.
+Verdicts and directions are read in rules alone, and logs have one address.
 Prints the fewest networks that have the same addresses, in ascending order, one
-of one address without its length. What --allow lists, and lines with 'allow',
-'nomatch' or 'ACCEPT', is taken out.
+of one address without its length. What --allow lists is taken out, and so are
+exceptions ('allow', 'nomatch', 'ACCEPT'), which are counted on stderr.
 
 Exit code 1 if no address is left.
 

@@ -113,20 +113,27 @@ impl Texts {
         &self,
         mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> Line,
     ) -> Result<()> {
+        let mut entries = vec![0; self.lists.len()];
         self.read(|_, batch| {
             let mut counted = 0;
             for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
                 let line = if fits { each(&batch, i, key) } else { Line::Nothing };
                 counted += u64::from(line != Line::Nothing);
-                if let Line::Unfit(why) = line {
+                if let Line::Unfit(why) | Line::Told(why) = line {
                     batch.note(i, why)?;
                 }
             }
+            entries[batch.file()] += counted;
             if self.are_lines {
                 batch.count(counted);
             }
             Ok(())
-        })
+        })?;
+        for (file, (list, (keys, start))) in self.lists.iter().zip(&self.keys).enumerate() {
+            let is_told = entries[file] > 0 || list.len() <= *start;
+            keys.tally().filter(|_| !is_told).into_iter().for_each(|it| it.tell_empty(file));
+        }
+        Ok(())
     }
 
     /// As [`read`](Self::read), without counting records another time.

@@ -52,6 +52,8 @@ impl Reach {
 pub(crate) enum Line {
     /// Entries, all of which were passed on.
     Entries,
+    /// Entries, with something to tell.
+    Told(Unfit),
     /// A comment, or what a syntax needs before entries and behind them.
     Nothing,
     Unfit(Unfit),
@@ -143,13 +145,16 @@ pub(crate) fn domains_in_zone(
         [first @ (b'"' | b'\''), inner @ .., last] if first == last => inner,
         item => item,
     };
-    let mut all = true;
+    let (mut all, mut any) = (true, false);
     let found = match rule(line, zone) {
         Rule::One(name, reach) => one(name, reach),
         Rule::Owned(name, reach) => one(name.as_bytes(), reach),
         Rule::Many(names, reach) => {
             // All of them, even if one is no name.
-            names.for_each(|name| all &= one(name, reach));
+            names.for_each(|name| {
+                let is_name = one(name, reach);
+                (all, any) = (all & is_name, any | is_name);
+            });
             all
         }
         Rule::Local => return Line::Nothing,
@@ -157,7 +162,11 @@ pub(crate) fn domains_in_zone(
         Rule::Else => return Line::Unfit(Unfit::Else),
         Rule::Unknown => false,
     };
-    if found { Line::Entries } else { Line::Unfit(Unfit::NoDomain) }
+    match found {
+        true => Line::Entries,
+        false if any => Line::Told(Unfit::Partly),
+        false => Line::Unfit(Unfit::NoDomain),
+    }
 }
 
 /// Whether a line is a comment, or what stands before and behind the entries of a file.
@@ -220,6 +229,10 @@ Else ¦ add name=ads.example type=FWD forward-to=10.0.0.1 ¦ local-zone: ads.exa
 NoDomain ¦ ..ads.example ¦ +..ads.example ¦ ...x ¦ *..ads.example ¦ ads.example..
 NoDomain ¦ rules: ads.example ¦ payload: ['a.example'] ¦ server: a ¦ --- ads.example
 NoDomain ¦ local ads.example ¦ IN ads.example ¦ NS ads.example ¦ [ads] ads.example
+Else ¦ 192.168.1.5 nas.lan ¦ address=/ads.example/192.168.1.5 ¦ address /ads.example/10.0.0.1
+Else ¦ local-data: "nas.lan A 192.168.1.5" ¦ add name=nas.lan address=192.168.1.5 ¦ ads.example A 1.2.3.4
+Partly ads.example ¦ 0.0.0.0 ads.example bad..name ¦ address=/bad..name/ads.example/
+ads.example 11 ¦ add name=ads.example address=127.0.0.1 ¦ local-data: "ads.example AAAA ::"
 Nothing ¦ 1H30M ¦ 1h30m ; x ¦ 1W2D ¦ forward-zone: ¦ domains:
 Undone ¦ /ip dns static remove [find name=ads.example]
 ads.example 11 ¦ server=/ads.example/ ¦ local=/ads.example/ ¦ address /ads.example/#
@@ -293,7 +306,9 @@ NoDomain ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - 
                 let found = match read {
                     Line::Entries => format!("{} {}", names.join(","), reaches[0]),
                     Line::Nothing => "Nothing".to_owned(),
-                    Line::Unfit(why) => format!("{why:?}"),
+                    Line::Told(why) | Line::Unfit(why) => {
+                        format!("{why:?} {}", names.join(",")).trim_end().to_owned()
+                    }
                 };
                 assert_eq!(found, expected, "{line}");
             }

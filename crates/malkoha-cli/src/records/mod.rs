@@ -23,7 +23,6 @@ mod rules;
 mod spelling;
 mod split;
 mod unfit;
-mod verbs;
 mod words;
 
 pub(crate) use form::Form;

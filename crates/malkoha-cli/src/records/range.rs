@@ -147,6 +147,12 @@ fn parts(text: &str) -> Option<(IpAddr, u32)> {
     Some((IpAddr::V4(all.into()), 8 * u32::try_from(parts.len()).ok()?))
 }
 
+/// The network of which a word is one to three parts of the first address.
+pub(super) fn partial(word: &[u8]) -> Option<Range> {
+    let (start, bits) = parts(str::from_utf8(word).ok()?)?;
+    network(start, bits)
+}
+
 /// The range from one to another.
 pub(super) fn up_to(first: Range, last: Range) -> Option<Range> {
     match (first, last) {

@@ -77,7 +77,10 @@ pub(super) fn is_end(word: &[u8]) -> bool {
 
 /// Whether the mask or length of a network follows a word.
 fn is_mask(word: &[u8]) -> bool {
-    has_part(word, &MASKS) || has_part(word, &["bits", "prefix", "prefixlen"])
+    let end = word.len().saturating_sub(4);
+    word[end..].eq_ignore_ascii_case(b"mask")
+        || has_part(word, &MASKS)
+        || has_part(word, &["bits", "prefix", "prefixlen"])
 }
 
 /// Words of elements of sets; all but the first have a value behind them.
@@ -86,9 +89,15 @@ const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expire
 /// The parts between blanks, commas, brackets of sets and quotes, except for a colon alone. A dash
 /// behind an address, or before a number that no line begins with, is a word, too.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}\"'=".contains(byte));
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}<()\"'=".contains(byte));
+    // Signs of tags, and no arrows.
+    let is_arrow = |word: &[u8]| word == b">" || word.windows(2).any(|it| it == b"->");
+    let words = words.flat_map(move |word| word.split(move |&it| it == b'>' && !is_arrow(word)));
+    let is_dotted = |word: &[u8]| word.contains(&b'.') && !word.contains(&b':');
     let words = words.flat_map(move |word| match word {
         b":" => [&b""[..]; 2],
+        // An address, and not the beginning of one.
+        [start @ .., b'0'..=b'9', b':'] if is_dotted(start) => [&word[..=start.len()], b""],
         [start @ .., b'0'..=b'9', b'-'] => [&word[..=start.len()], &word[start.len() + 1..]],
         [b'-', b'0'..=b'9', ..] if word.as_ptr() != line.as_ptr() => [&word[..1], &word[1..]],
         word => [word, b""],

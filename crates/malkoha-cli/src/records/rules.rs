@@ -62,7 +62,8 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
     let Some(first) = words.next() else { return Rule::Unknown };
     let second = words.next();
     // Addresses of interfaces have a name behind them.
-    if first == b"0" || is_address(first.split(|&byte| byte == b'%').next().unwrap_or(first)) {
+    let bare = first.split(|&byte| byte == b'%').next().unwrap_or(first);
+    if first == b"0" || is_address(bare) {
         let names = second.into_iter().chain(words).take_while(|word| !word.starts_with(b"#"));
         let mut names = names.peekable();
         if names.peek().is_none() {
@@ -70,6 +71,7 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
         }
         let mut names = names.filter(|name| !is_local(name)).peekable();
         return match names.peek() {
+            Some(_) if is_host(bare) => Rule::Else,
             Some(_) => Rule::Many(Box::new(names), ALL),
             None => Rule::Local,
         };
@@ -90,6 +92,7 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
             let is_asked = kind.nth(1).is_some_and(|kind| ask.contains(&kind));
             return if is_asked { Rule::Else } else { Rule::One(name, ALL) };
         }
+        (b"local-data:", Some(_)) if words.any(is_host) => return Rule::Else,
         (b"local-data:", Some(name)) => return Rule::One(name, ALL),
         (b"address", Some(rest)) => return paths(rest, false, None),
         (b"nameserver", Some(rest)) => return paths(rest, true, None),
@@ -109,7 +112,8 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
             if words.peek().is_none() {
                 return Rule::Local;
             }
-            if has(b"type=FWD") {
+            let value = |word: &'a [u8]| word.split(|&it| it == b'=').next_back().unwrap_or(word);
+            if has(b"type=FWD") || self::words(line).any(|word| is_host(value(word))) {
                 return Rule::Else;
             }
             let name = words.find_map(|word| word.strip_prefix(b"name="));
@@ -158,6 +162,9 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
     match rest.by_ref().take(3).find(is_type) {
         Some(_) => {
             let to = rest.next().unwrap_or(b"");
+            if is_host(to) {
+                return Rule::Else;
+            }
             let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
             let before_zone = first.strip_suffix(b".").and_then(|it| it.strip_suffix(zone));
             let name = before_zone.filter(|_| has_policy && !zone.is_empty()).unwrap_or(first);
@@ -220,6 +227,7 @@ fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
         // An exception for one kind of addresses.
         ([b'-', ..], false) => return Rule::Unknown,
         ([_, ..], true) => return Rule::Else,
+        (to, _) if is_host(to) => return Rule::Else,
         _ => ALL,
     };
     Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)
@@ -264,6 +272,12 @@ fn is_trigger(name: &[u8]) -> bool {
 fn is_address(word: &[u8]) -> bool {
     word.last().is_some_and(|&last| last.is_ascii_hexdigit() || last == b':')
         && str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
+}
+
+/// Whether a word is an address that a request may lead to, unlike those of blocked names.
+fn is_host(word: &[u8]) -> bool {
+    let address = str::from_utf8(word).ok().and_then(|word| word.parse::<IpAddr>().ok());
+    address.is_some_and(|it| !it.is_unspecified() && !it.is_loopback())
 }
 
 /// The words of a line, without quotes around them.

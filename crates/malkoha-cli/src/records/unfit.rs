@@ -37,6 +37,17 @@ pub(crate) enum Unfit {
     Every,
     /// A rule for what comes to an address.
     Goes,
+    /// It is compared all the same, as an exception.
+    Excepted,
+    /// It is compared all the same, without what is no name.
+    Partly,
+}
+
+impl Unfit {
+    /// Whether the record is compared all the same.
+    fn takes_part(self) -> bool {
+        matches!(self, Self::Excepted | Self::Partly)
+    }
 }
 
 impl fmt::Display for Unfit {
@@ -68,6 +79,8 @@ impl fmt::Display for Unfit {
             Self::Else => "does something else than block: write what is meant alone",
             Self::Every => "is for all addresses: write '0.0.0.0/0' alone, if it is meant",
             Self::Goes => "names where packets go: write the address alone, if it is meant",
+            Self::Excepted => "are exceptions",
+            Self::Partly => "have parts that are no domains",
         })
     }
 }
@@ -87,9 +100,16 @@ struct File {
     name: String,
     /// Records of a list.
     all: AtomicU64,
-    unfit: AtomicU64,
-    first: Mutex<Option<First>>,
+    /// Those that are not compared, and those of which something else is told.
+    unfit: Noted,
+    told: Noted,
     looked_at: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    count: AtomicU64,
+    first: Mutex<Option<First>>,
 }
 
 #[derive(Clone, Debug)]
@@ -123,8 +143,8 @@ impl Tally {
         let file = |name| File {
             name,
             all: AtomicU64::new(0),
-            unfit: AtomicU64::new(0),
-            first: Mutex::new(None),
+            unfit: Noted::default(),
+            told: Noted::default(),
             looked_at: AtomicBool::new(false),
         };
         let tally =
@@ -158,15 +178,16 @@ impl Tally {
         line: impl FnOnce() -> u64,
     ) -> Result<()> {
         let file = &self.files[file];
-        file.unfit.fetch_add(1, Ordering::Relaxed);
-        let mut first = file.first.lock();
+        let noted = if why.takes_part() { &file.told } else { &file.unfit };
+        noted.count.fetch_add(1, Ordering::Relaxed);
+        let mut first = noted.first.lock();
         if first.as_ref().is_none_or(|first| first.line > lines_before) {
             let line = line();
             if first.as_ref().is_none_or(|first| first.line > line) {
                 *first = Some(First { line, record: shown(record), why });
             }
         }
-        if self.strict {
+        if self.strict && !why.takes_part() {
             bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
         }
         Ok(())
@@ -174,26 +195,42 @@ impl Tally {
 
     /// Reports the records of lists that cannot be compared; an error if a list has no others.
     pub(crate) fn settle(&self) -> Result<()> {
-        for File { name, all, unfit, first, .. } in &self.files {
-            let Some(First { line, record, why }) = first.lock().clone() else { continue };
-            let (all, unfit) = (all.load(Ordering::Relaxed), unfit.load(Ordering::Relaxed));
-            if unfit == all {
-                bail!("nothing in list {name} can be compared: line {line}, '{record}', {why}");
+        for File { name, all, unfit, told, .. } in &self.files {
+            let all = all.load(Ordering::Relaxed);
+            for noted in [unfit, told] {
+                let Some(First { line, record, why }) = noted.first.lock().clone() else {
+                    continue;
+                };
+                let count = noted.count.load(Ordering::Relaxed);
+                let place = format!("line {line}, '{record}'");
+                if why.takes_part() {
+                    let what = format!("{count} of {all} records of list {name} {why}");
+                    failure::tell(&format!("malkoha: {what}: the first, {place}"));
+                } else if count == all {
+                    bail!("nothing in list {name} can be compared: {place}, {why}");
+                } else {
+                    failure::tell(&format!(
+                        "malkoha: {count} of {all} records of list {name} cannot be compared: the \
+                         first, {place}, {why}"
+                    ));
+                }
             }
-            failure::tell(&format!(
-                "malkoha: {unfit} of {all} records of list {name} cannot be compared: the first, \
-                 line {line}, '{record}', {why}"
-            ));
         }
         Ok(())
+    }
+
+    /// Reports a list without entries.
+    pub(crate) fn tell_empty(&self, file: usize) {
+        failure::tell(&format!("malkoha: list {} has no entries", self.name(file)));
     }
 
     fn tell_input(&self) {
         if self.strict {
             return;
         }
-        let unfit: u64 = self.files.iter().map(|file| file.unfit.load(Ordering::Relaxed)).sum();
-        let firsts = self.files.iter().map(|file| (&file.name, file.first.lock().clone()));
+        let unfit: u64 =
+            self.files.iter().map(|file| file.unfit.count.load(Ordering::Relaxed)).sum();
+        let firsts = self.files.iter().map(|file| (&file.name, file.unfit.first.lock().clone()));
         let first = firsts.filter_map(|(name, first)| Some((name, first?))).next();
         let Some((name, First { line, record, why })) = first else { return };
         let records = if unfit == 1 { "1 record".into() } else { format!("{unfit} records") };

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
+use crate::records::domains::Line;
 use crate::records::networks::{is_comment, networks, subject};
 use crate::records::range::{Range, v4};
 
@@ -63,13 +64,16 @@ impl Networks {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
-            networks(line, |range, is_excepted| {
+            let mut is_any_excepted = false;
+            let read = networks(line, |range, is_excepted| {
+                is_any_excepted |= is_excepted;
                 let excepted = is_excepted || allowed;
                 match range {
                     Range::V4(first, last) => self.v4.add((first, last, owner), excepted),
                     Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
                 }
-            })
+            });
+            if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read }
         })
     }
 

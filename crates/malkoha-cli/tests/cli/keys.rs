@@ -156,6 +156,14 @@ fn addresses_in_networks() {
     dir.write("log", log);
     dir.shell("$MALKOHA screen --cidr -k 1 -t ' ' --list list log")
         .prints("192.0.2.9 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n");
+    // What is taken out is told, unless it is named to be.
+    dir.write("rules", "192.0.2.0/24\nallow 192.0.2.9;\n-A INPUT -s 192.0.2.8 -j ACCEPT\n");
+    let told = "malkoha: 2 of 3 records of list 'rules' are exceptions: the first, line 2, \
+                'allow 192.0.2.9;'\n";
+    dir.pipe("192.0.2.7\n192.0.2.9\n", "screen --cidr -f rules")
+        .prints_and_tells("192.0.2.7\n", told);
+    assert_eq!(dir.run("networks rules").stderr, told);
+    dir.run("networks --allow rules list").prints("198.51.100.7\n2001:db8::/32\n");
     dir.write("wrong", "ads.example\n");
     dir.run("screen --cidr --list wrong log").complains(
         "nothing in list 'wrong' can be compared: line 1, 'ads.example', has no address or network",

@@ -45,9 +45,15 @@ fn exit_code_one_when_nothing_is_selected() {
     dir.run("screen -v --list list list").finds_nothing();
     dir.run("screen -c --list list input").prints_with(1, "0\n");
     dir.run("screen --list list empty").finds_nothing();
-    dir.run("screen --list empty list").finds_nothing();
-    dir.run("screen --approximate --list empty list").finds_nothing();
-    dir.run("screen -v --list empty list").prints("a\n");
+    let told = "malkoha: list 'empty' has no entries\n";
+    for options in ["", "--approximate", "--cidr", "--domain"] {
+        let run = dir.run(&format!("screen {options} --list empty list"));
+        assert_eq!((run.code, run.stderr.starts_with(told)), (Some(1), true), "{run:?}");
+    }
+    dir.run("screen -v --list empty list").prints_and_tells("a\n", told);
+    dir.write("comments", "# x\n\n");
+    let run = dir.run("networks comments empty");
+    assert_eq!(run.stderr, format!("{told}{}", told.replace("empty", "comments")));
 }
 
 #[test]

@@ -91,8 +91,8 @@ Nothing | # 1.2.3.4 | ; x | *filter | :INPUT DROP [0:0] | COMMIT | create x hash
 NoNetwork | *.2.3.4 | 1.2.3.4/0.255.0.255 | x | 0.0.0.0/33 | ads.example | - | 1.2.3.4.5
 NoNetwork | 5.6.7.8-1.2.3.4 | 1.2.3:80 | 10/8 | 172.016/12
 1.2.3.4-1.2.3.4 | 12/8 03:11:02 sshd: 1.2.3.4 | Dec 12/8 1.2.3.4 | 3/8,1.2.3.4
-Ends | 1.2.3.4 5.6.7.8 | 1.2.3.4 5.6.7.8 x | "1.2.3.4","1.2.3.9","US" | US,1.2.3.4,1.2.3.9
-Ends | 1.2.3.4, 5.6.7.8 | 1.2.3.4	1.2.3.5 | 10.0.0.4 10.0.0.7 | 2001:db8::1 2001:db8::9
+Ends | 1.2.3.4 5.6.7.8 x | 1.2.3.4 1.6.7.8 | "1.2.3.4","1.2.3.9","US" | US,1.2.3.4,1.2.3.9
+Ends | 1.2.3.4, 1.6.7.8 | 1.2.3.4	1.2.3.5 | 10.0.0.4 10.0.0.7 | 2001:db8::1 2001:db8::9
 Ends | 1.2.3.0 - 24 | 1.2.3.0 -24 | 1.2.3.0- 24 | 10.1.0.0 - /16 | 1.2.3.4;1.2.3.9;US
 Goes | -A INPUT -d 1.2.3.4 -j DROP | deny ip any host 1.2.3.4 | ip daddr 1.2.3.4 drop
 Goes | acl x dst 1.2.3.4
@@ -121,6 +121,9 @@ Undone | add address=1.2.3.4 disabled=yes | add disabled=yes address=1.2.3.4
 NoNetwork | 1.2.3.4:22-33 | 10. | range 5.6.7.8 1.2.3.4
 NoNetwork | set start-ip 1.2.3.4 | set end-ip 1.2.3.4 | 1.2.3.4-256
 "#;
+
+/// The same of rules, of rows of tables, and of logs, whose words mean nothing.
+const RULES: &str = include_str!("tests.txt");
 
 #[test]
 fn many_signs_in_a_word_are_no_range() {
@@ -155,7 +158,7 @@ fn the_first_network_is_the_subject() {
 
 #[test]
 fn lines_as_people_have_them() {
-    for case in CASES.lines().filter(|case| !case.is_empty()) {
+    for case in CASES.lines().chain(RULES.lines()).filter(|case| !case.is_empty()) {
         let (expected, lines) = case.split_once(" | ").unwrap();
         for line in lines.split(" | ") {
             let mut all = Vec::new();
@@ -169,7 +172,7 @@ fn lines_as_people_have_them() {
             let found = match read {
                 Line::Entries => all.join(" "),
                 Line::Nothing => "Nothing".to_owned(),
-                Line::Unfit(why) => format!("{why:?}"),
+                Line::Told(why) | Line::Unfit(why) => format!("{why:?}"),
             };
             assert_eq!(found, expected, "{line}");
         }

@@ -1,0 +1,108 @@
+//! Networks that follow each other in a line.
+
+use std::iter::Peekable;
+
+use super::super::Unfit;
+use super::super::range::{Range, network, number, range, up_to};
+use super::super::ranges::{MASKS, STARTS, has_part, is_end, ranges};
+use super::rule::Found;
+
+/// A statement of a line.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) text: &'a [u8],
+    /// Whether another one follows.
+    pub(super) is_ended: bool,
+    /// Whether the line is of elements of a set.
+    pub(super) is_set: bool,
+}
+
+impl<'a> Part<'a> {
+    /// The networks that follow each other behind a word, if there is one, and whether `!` is
+    /// before each. The word `joint` is between the ends of ranges.
+    pub(super) fn networks(
+        self,
+        words: &mut Peekable<impl Iterator<Item = &'a [u8]> + Clone>,
+        last: &[u8],
+        joint: &'a [u8],
+    ) -> Result<Found, Unfit> {
+        let is_one = |it: &(Range, bool)| it.0.size() == 0;
+        let is_column = last.is_empty() || words.peek().is_some_and(|it| is_column(self.text, it));
+        let mut found: Found = ranges(words, joint).collect();
+        if let [(first, false), (end, false)] = found[..]
+            && first.is_v4() == end.is_v4()
+            && found.iter().all(is_one)
+        {
+            let is_range = last.ends_with(b"range") || are_of_blocks(first, end);
+            // Nobody has a range from one part of the world to another.
+            let is_pair = words.peek().is_none() && last.is_empty() && are_distant(first, end);
+            match up_to(first, end) {
+                Some(both) if is_range || both.size() == 0 => found = vec![(both, false)],
+                Some(_) if is_column && !self.is_set && !is_pair => return Err(Unfit::Ends),
+                None if is_range => return Err(Unfit::NoNetwork),
+                _ => {}
+            }
+        }
+        let is_no_host = |it: &(Range, bool)| {
+            it.0.is_v4() && is_one(it) && matches!(it.0.ends().0 >> 24, 0 | 255)
+        };
+        let is_half = is_end(last) || has_part(last, &STARTS) || has_part(last, &MASKS);
+        if found.iter().skip(1).any(is_no_host)
+            || is_half && matches!(&found[..], [it] if is_one(it))
+        {
+            // A mask that is none or of nothing, or an end of a range whose other end is elsewhere.
+            return Err(Unfit::NoNetwork);
+        }
+        words.next_if(|word| *word == b"/");
+        let mut ahead = words.clone();
+        let (next, behind) = (ahead.next().unwrap_or(b""), ahead.next().unwrap_or(b""));
+        let is_part = |word: &[u8]| {
+            number(word.strip_prefix(b"/").unwrap_or(word)).is_some_and(|last| last < 256)
+        };
+        if found.is_empty() || next.starts_with(b"255.") {
+            return Err(Unfit::NoNetwork);
+        }
+        let mut is_apart = last.is_empty() || is_odd(next);
+        if is_apart && next == b"-" && is_part(behind) {
+            return Err(Unfit::Ends);
+        }
+        if let ([(it, is_not)], Some(bits @ 8..)) = (&found[..], number(next))
+            && is_one(&found[0])
+            && let Some(network) = network(it.address(), bits)
+        {
+            // If the address is not the network's first one, the number might be a count.
+            if network.address() != it.address() {
+                return Err(Unfit::Length);
+            }
+            (found, is_apart) = (vec![(network, *is_not)], true);
+        }
+        if is_apart && range(behind).is_some() { Err(Unfit::Scattered) } else { Ok(found) }
+    }
+}
+
+/// Whether a word is a sign, or may be a host or network that was not understood.
+fn is_odd(word: &[u8]) -> bool {
+    !word.iter().any(u8::is_ascii_alphanumeric) || word.iter().any(|byte| b"./".contains(byte))
+}
+
+/// Whether what is before a word says that it is in a column of a table.
+fn is_column(line: &[u8], word: &[u8]) -> bool {
+    let before = &line[..word.as_ptr() as usize - line.as_ptr() as usize];
+    let before = before.strip_suffix(b"\"").unwrap_or(before);
+    before.last().is_some_and(|last| b",\t".contains(last))
+}
+
+/// Whether two addresses are first and last of a network, or of whole blocks of 256.
+fn are_of_blocks(first: Range, last: Range) -> bool {
+    let (first, last) = (first.ends().0, last.ends().1);
+    // Few neighbours are as likely themselves.
+    let host = (first ^ last).max(7);
+    host & host.wrapping_add(1) == 0 && first & host == 0 && last & host == host
+        || first & 0xff == 0 && last & 0xff == 0xff
+}
+
+/// Whether the first parts of two addresses differ.
+fn are_distant(first: Range, last: Range) -> bool {
+    let bits = if first.is_v4() { 24 } else { 96 };
+    first.ends().0 >> bits != last.ends().0 >> bits
+}
