@@ -58,7 +58,7 @@ impl<P: Locking> Shared<P> {
     /// The table of many threads. Returns an error if the layout is not [`Layout::Words`], or if a
     /// word has bits above its lanes, as it can in a damaged file.
     pub(crate) fn from_fixed(fixed: &Fixed) -> Result<Self, BuildError> {
-        let &Parts { geometry, max_kicks, capacity, len } = fixed.parts();
+        let &Parts { geometry, max_kicks, capacity, .. } = fixed.parts();
         if geometry.layout != Layout::Words {
             return Err(BuildError::Layout {
                 layout: geometry.layout.name(),
@@ -68,6 +68,8 @@ impl<P: Locking> Shared<P> {
         let segments = fixed.bytes().chunks_exact(index(geometry.segment_bytes()));
         let words = segments.flat_map(|segment| &segment.as_chunks().0[..geometry.places as usize]);
         let mut shared = Self::fixed(geometry, max_kicks, capacity)?;
+        // Counted, because the header of a mapped file may say anything.
+        let mut len = 0_u64;
         for (bucket, &word) in shared.table.buckets.all().iter().zip(words) {
             let word = u64::from_le_bytes(word);
             if !shared.table.lanes.is_within(word) {
@@ -77,9 +79,11 @@ impl<P: Locking> Shared<P> {
                 });
             }
             bucket.store(word, Relaxed);
+            len += u64::from(shared.table.lanes.occupied(word));
         }
         for (key, copies) in fixed.spill().iter() {
             shared.table.add_spilled(key, copies);
+            len = len.saturating_add(copies);
         }
         shared.len = Counter::new(len);
         Ok(shared)

@@ -71,10 +71,11 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
         let entry = move |key, copies| Entry::new(key, copies, fingerprint_bits);
         let slots = (0..u64::from(segments)).flat_map(move |segment| {
             let mut entries = Vec::new();
-            with_layout!(&self.layout, layout => for number in 0..layout.places() {
-                let place = u32::try_from(number).expect("a place of a segment");
-                let occupants = layout.occupants(&self.bytes, segment, number);
+            with_layout!(&self.layout, layout => for place in 0..layout.places() {
+                let occupants = layout.occupants(&self.bytes, segment, place);
                 entries.extend(occupants.map(|(probe, value)| {
+                    // In gap windows, that of the window, and not the slot's.
+                    let place = u32::try_from(probe.first).expect("a place of a segment");
                     Entry { place, ..entry(SpillKey::of(&probe, value), 1) }
                 }));
             });

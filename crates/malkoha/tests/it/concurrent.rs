@@ -31,7 +31,7 @@ fn batches_agree_with_single_lookups<P: Locking>(capacity: u64, bits: u32) {
 #[test]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn batches_of_any_size_agree_with_single_lookups() {
-    for (capacity, bits) in [(1, 32), (4, 16), (40, 12), (1000, 8), (20_000, 16)] {
+    for (capacity, bits) in [(1, 32), (4, 16), (8, 5), (40, 12), (1000, 8), (20_000, 16)] {
         batches_agree_with_single_lookups::<Striped<ParkingLock>>(capacity, bits);
         batches_agree_with_single_lookups::<Global<ParkingLock>>(capacity, bits);
     }

@@ -2,11 +2,13 @@
 //! the times at which blocks were swept. So nothing is swept or copied to write them, and from then
 //! on a copy behaves as the set itself.
 
+use std::mem;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::load::GrowableLoader;
 use super::pieces::{count, piece};
-use crate::expiry::Expiring;
+use crate::expiry::{Expiring, Window};
 use crate::filter::{Filter, GrowableExpiringCuckooFilter};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible};
@@ -74,7 +76,19 @@ impl GrowableExpiringCuckooFilter {
 pub struct GrowableExpiringLoader {
     /// The bytes of the first piece that have arrived.
     start: Vec<u8>,
+    times: Option<StoredTimes>,
     table: GrowableLoader,
+}
+
+/// The content of the first piece.
+#[derive(Debug)]
+struct StoredTimes {
+    window: Window,
+    now: u64,
+    capacity: u64,
+    hasher: KeyHasher,
+    swept: Vec<u64>,
+    counts: Vec<u64>,
 }
 
 impl Default for GrowableExpiringLoader {
@@ -87,7 +101,7 @@ impl GrowableExpiringLoader {
     /// For all pieces.
     #[must_use]
     pub fn new() -> Self {
-        Self { start: Vec::new(), table: GrowableLoader::new(FileKind::GrowableMap) }
+        Self { start: Vec::new(), times: None, table: GrowableLoader::new(FileKind::GrowableMap) }
     }
 
     /// Takes the next bytes.
@@ -97,16 +111,17 @@ impl GrowableExpiringLoader {
     /// If they are not what such pieces have there, or there are more of them than they announce.
     /// The loader is of no use then.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), ReadError> {
-        while !bytes.is_empty() {
-            let missing = self.wanted()? - self.start.len();
-            if missing == 0 {
-                return self.table.push(bytes);
-            }
-            let (part, after) = bytes.split_at(bytes.len().min(missing));
+        while self.times.is_none() && !bytes.is_empty() {
+            let wanted = self.wanted()?;
+            let (part, after) = bytes.split_at(bytes.len().min(wanted - self.start.len()));
             self.start.extend_from_slice(part);
             bytes = after;
+            if self.start.len() == wanted && wanted > HEADER_BYTES {
+                let start = mem::take(&mut self.start);
+                self.times = Some(StoredTimes::of(&start)?);
+            }
         }
-        Ok(())
+        if bytes.is_empty() { Ok(()) } else { self.table.push(bytes) }
     }
 
     /// Bytes of the first piece, as far as they are known.
@@ -128,27 +143,35 @@ impl GrowableExpiringLoader {
     ///
     /// If bytes are missing, or do not fit together.
     pub fn into_filter(self) -> Result<GrowableExpiringCuckooFilter, ReadError> {
-        let (expected, found) = (self.wanted()?, self.start.len());
-        if found < expected {
+        let Some(StoredTimes { window, now, capacity, hasher, swept, counts }) = self.times else {
             // Not this format, or too short.
             FileKind::of(&self.start)?;
-            return Err(ReadError::Length { expected: expected as u64, found: found as u64 });
-        }
-        let (header, times) = self.start.split_first_chunk().expect("as long as wanted");
+            let found = self.start.len() as u64;
+            return Err(ReadError::Length { expected: self.wanted()? as u64, found });
+        };
+        let (table, of_table): (Growing, KeyHasher) = self.table.into_table()?;
+        let blocks = swept.len();
+        let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
+        let set = set.and_then(|set| set.with_state(now, swept, counts));
+        let set = set.ok_or_else(|| impossible("times", HEADER_BYTES, blocks as u64))?;
+        Ok(Filter::new(set, hasher))
+    }
+}
+
+impl StoredTimes {
+    /// The error of a first piece that is complete.
+    fn of(piece: &[u8]) -> Result<Self, ReadError> {
+        let (header, times) = piece.split_first_chunk().expect("as long as wanted");
         let (times, checksum) = times.split_last_chunk().expect("as long as wanted");
         let head = Head::of(header, KIND)?;
         let blocks = head.blocks()?;
-        let checksum_found = xxh3_64_with_seed(times, TIMES_CHECKSUM_SEED);
-        let right = is_right(checksum_found, u64::from_le_bytes(*checksum));
+        let found = xxh3_64_with_seed(times, TIMES_CHECKSUM_SEED);
+        let right = is_right(found, u64::from_le_bytes(*checksum));
         check(right, "checksum of times", HEADER_BYTES, blocks as u64)?;
         let (numbers, _) = times.as_chunks();
         let mut swept: Vec<u64> = numbers.iter().copied().map(u64::from_le_bytes).collect();
         let counts = swept.split_off(blocks);
         let Head { hasher, window, now, capacity, .. } = head;
-        let (table, of_table): (Growing, KeyHasher) = self.table.into_table()?;
-        let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
-        let set = set.and_then(|set| set.with_state(now, swept, counts));
-        let set = set.ok_or_else(|| impossible("times", HEADER_BYTES, blocks as u64))?;
-        Ok(Filter::new(set, hasher))
+        Ok(Self { window, now, capacity, hasher, swept, counts })
     }
 }
