@@ -34,27 +34,34 @@ const STARTS: [(Start, &str); 16] = [
     // Of shells and programs, and numbers of rules.
     (Skip(0), "sudo doas exec push - :do iptables ip6tables ipset nft ufw ipfw pfctl csf rule seq"),
     (Skip(0), "fail2ban-client -exist -! -q -w -4 -6 -T --force insert prepend extended standard"),
-    (Skip(0), "ip ipv6 http-request [ permanent"),
+    (Skip(0), "ip ipv6 http-request [ permanent hosts"),
     (Skip(1), "access-list prefix-list line -t tcp-request"),
     (Undo, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate disable"),
     (
         Undo,
         "disabled inactive revoke destroy remove-netfirewallrule -D -C --delete --check -dr -ar",
     ),
-    (Else, "rdr nat binat match limit forwarders listen-on listen-on-v6 masters primaries"),
+    (
+        Else,
+        "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6 masters primaries",
+    ),
     (Else, "also-notify use_backend nameserver local broadcast default via to nexthop gateway >"),
     (Remark, "remark description rem --"),
     (Entries, "add table v"),
     (Verdict(true), "allow permit pass accept require ignoreip whitelist allowlist -a -ta"),
     (Verdict(false), "deny drop reject block -td"),
     (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range acl set"),
-    (Options, "edit netsh new-netfirewallrule az aws gcloud firewall-cmd /ip /ipv6 src dst"),
+    (
+        Options,
+        "edit netsh new-netfirewallrule set-netfirewallrule az aws gcloud firewall-cmd /ip /ipv6 src dst",
+    ),
     (Options, "source-address destination-address destination"),
     (Route, "route shun"),
 ];
 
 /// Those behind which commas stand between words, too.
-const WITH_COMMAS: &str = "elements element access-control: ip-cidr ip-cidr6 src-ip-cidr";
+const WITH_COMMAS: &str = "elements element access-control: ip-cidr ip-cidr6 ip6-cidr src-ip-cidr \
+    secrule";
 
 /// Words between a verdict and the first network.
 const OF_PACKETS: &str = "in out log quick return drop inet inet6 from to host ip ipv4 ipv6 tcp \
@@ -102,8 +109,19 @@ pub(super) fn is_count(word: &[u8]) -> bool {
 
 fn start_of(word: &[u8]) -> Option<Start> {
     let bare = word.strip_suffix(b":").unwrap_or(word);
-    match STARTS.iter().find(|(_, words)| is_one_of(bare, words)) {
-        Some(&(Remark | Skip(_) | Else | Options | Entries, _)) if bare.len() < word.len() => None,
+    // Of scripts: variables, and programs with their folders.
+    if word.starts_with(b"$") {
+        return Some(Skip(0));
+    }
+    let program = match memchr::memrchr(b'/', bare).filter(|_| bare[0] == b'/') {
+        Some(at) => &bare[at + 1..],
+        None => bare,
+    };
+    let program =
+        program.strip_suffix(b"-legacy").or(program.strip_suffix(b"-nft")).unwrap_or(program);
+    let find = |name| STARTS.iter().find(|(_, words)| is_one_of(name, words));
+    match find(bare).or_else(|| find(program)) {
+        Some(&(Remark | Skip(_) | Else | Options | Entries, _)) if word.ends_with(b":") => None,
         Some(&(start, _)) => Some(start),
         None if is_count(word) => Some(Skip(0)),
         None if is_one_of(word, WITH_COMMAS) => Some(Trailing(false)),
@@ -144,9 +162,22 @@ fn start_of_rule<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Start, &
         let start = match start_of(first) {
             start if is_row && start != Some(Trailing(false)) => return None,
             Some(Undo) => Undo,
-            // Of MikroTik's numbered entries.
-            None if first == b"X" && rest.len() < words.len() && is_count(words[0]) => Undo,
+            // Flags of MikroTik's numbered entries.
+            None if is_flag(first) && rest.len() < words.len() && is_count(words[0]) => {
+                if first.contains(&b'X') {
+                    return Some((Undo, rest));
+                }
+                rest = others;
+                continue;
+            }
+            // Options of programs.
+            None if first.starts_with(b"-") && rest.len() < words.len() => {
+                rest = others;
+                continue;
+            }
             _ if names_ends => return Some((Trailing(true), words)),
+            // Of Shorewall.
+            None if behind(line, first).starts_with(b"(ACCEPT)") => Verdict(true),
             // Of a daemon.
             None if first.ends_with(b":") && is_one_of(next, "unban") => Undo,
             Some(Skip(names)) => {
@@ -159,11 +190,22 @@ fn start_of_rule<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Start, &
                 continue;
             }
             Some(Route) if others.iter().take(3).any(|it| start_of(it) == Some(Undo)) => Undo,
-            Some(Verdict(_)) if !speaks_of_packets(others) => return None,
+            Some(Verdict(_)) if !names_conditions(words[0], first, others) => return None,
             start => start?,
         };
         return Some((start, rest));
     }
+}
+
+/// Whether what follows a verdict are conditions: those of HAProxy and Shorewall have many words.
+fn names_conditions(start: &[u8], verdict: &[u8], words: &[&[u8]]) -> bool {
+    is_one_of(start, "http-request tcp-request")
+        || verdict.ends_with(b"ACCEPT")
+        || speaks_of_packets(words)
+}
+
+fn is_flag(word: &[u8]) -> bool {
+    word.len() <= 2 && word.iter().all(u8::is_ascii_uppercase)
 }
 
 /// Whether words up to the first network are those of rules.
@@ -185,7 +227,13 @@ fn speaks_of_packets(words: &[&[u8]]) -> bool {
 /// of these.
 pub(super) fn is_logged(line: &[u8]) -> bool {
     let has = |sign: &[u8]| memchr::memmem::find(line, sign).is_some();
-    let has_sign = memchr::memchr(b']', line).is_some() && (has(b"] \"") || has(b"]: "));
+    // In hosts.allow, an address is between the brackets.
+    let is_address = |at: usize| {
+        let open = memchr::memrchr(b'[', &line[..at]).unwrap_or(at);
+        range(&line[open..=at]).is_some()
+    };
+    let has_sign = memchr::memchr(b']', line).is_some()
+        && (has(b"] \"") || memchr::memmem::find(line, b"]: ").is_some_and(|at| !is_address(at)));
     has_sign
         || begins_with_time(line)
         || memchr::memchr(b'=', line).is_some() && has(b" SRC=") && has(b" DST=")

@@ -147,13 +147,14 @@ pub(crate) fn subject(line: &[u8]) -> Option<Range> {
         return None;
     }
     let mut words = words(line).peekable();
-    let mut before = None;
+    let mut is_said = false;
     while let Some(word) = words.next_if(|word| range(word).is_none() || is_count(word)) {
-        before = Some(word);
+        // A time is no word.
+        is_said |= word.iter().any(|it| it.is_ascii_alphabetic() && !b"TZ".contains(it));
     }
     let first = range(words.peek()?)?;
     let (it, is_not) = ranges(&mut words, b"to").next()?;
-    let is_all = before.is_none() && !is_not && words.next().is_none();
+    let is_all = !is_said && !is_not && words.next().is_none();
     Some(if is_all { it } else { first })
 }
 

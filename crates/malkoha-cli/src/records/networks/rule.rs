@@ -4,7 +4,7 @@ use super::super::Unfit;
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
 use super::super::ranges::has_part;
-use super::kind::{Start, is_count, is_key, is_one_of};
+use super::kind::{Start, behind, is_count, is_key, is_one_of};
 use super::run::Part;
 
 /// Networks, and whether each is excepted.
@@ -22,7 +22,15 @@ const BLOCKS: &str = "deny drop reject block jump goto refuse deny_non_local ref
 
 /// Options behind which the verdict stands.
 const ACTIONS: &str = "-j --jump -g --goto action -action --action then access --access effect \
-    allowed mode verdict decision policy zone --zone";
+    allowed mode verdict decision policy zone --zone ruleaction --rule-action";
+
+/// Words that say themselves that packets pass, if no verdict is behind them.
+const PASSING: &str = "--allow allowed authorize-security-group-ingress \
+    authorize-security-group-egress";
+
+/// Members of objects whose value says what is done, or of what list an entry is.
+const TELLING: &str = "list name mode type set listname category action op operation method event \
+    command direction dir chain";
 
 /// Words behind which a name stands.
 const NAMED: &str = "-A -I -R --append --insert acl name list list-name chain table term filter \
@@ -88,6 +96,7 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     // How many networks have a verdict behind them.
     let mut judged = 0;
     let (mut last, mut words) = (&b":"[..], all.iter().copied().peekable());
+    let (is_object, mut key) = (matches!(part.text, [b'{' | b'[' | b'"', ..]), &b""[..]);
     while let Some(&word) = words.peek() {
         let part_of_one = partial(word).filter(|_| has_parts && is_one_of(last, "from ip"));
         if part_of_one.is_some() || range(word).is_some() {
@@ -111,9 +120,17 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         words.next();
         let next = words.peek().copied().unwrap_or(b"");
         let next = next.strip_prefix(b":").unwrap_or(next);
+        if is_key(part.text, word) {
+            key = word.strip_suffix(b":").unwrap_or(word);
+        }
+        // The value of a member that anybody may have written says nothing.
+        let is_telling = !is_object || is_one_of(key, TELLING);
         is_list |= (ends.is_empty() || start == Start::Options)
+            && is_telling
             && has_part(word, &["whitelist", "allowlist"]);
-        goes_out |= is_one_of(word, "output out outbound egress gateway blackhole");
+        goes_out |= is_one_of(word, "output out outbound egress gateway blackhole")
+            && is_telling
+            && !is_one_of(last, "on -j");
         is_forward |= is_one_of(word, "forward fwd") || word == b"daddr" && !is_input;
         let judges = match start {
             Start::Trailing(_) => verdict_of(word.strip_suffix(b"/").unwrap_or(word)),
@@ -124,6 +141,14 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         if let Some(passes) = judges {
             ends[judged..].iter_mut().for_each(|it| it.2 ^= passes);
             judged = ends.len();
+        }
+        // Of Junos.
+        if start == Start::Options
+            && word == b"except"
+            && range(last).is_some()
+            && let Some(end) = ends.last_mut()
+        {
+            end.2 = !end.2;
         }
         if has_roles && is_one_of(last, NAMED) {
             role = Role::Either;
@@ -137,7 +162,9 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             if is_one_of(word, "disabled") && !is_off
                 || is_one_of(word, "enabled enable") && is_off
                 || word.starts_with(b"--remove") | word.starts_with(b"revoke-")
-                || start == Start::Options && is_one_of(word, "remove delete unban unbanip")
+                || start == Start::Options
+                    && is_telling
+                    && is_one_of(word, "remove delete unban unbanip")
             {
                 return Err(Unfit::Undone);
             }
@@ -151,7 +178,8 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             } else {
                 verdict_of(next)
             };
-            verdict = verdict.or(said.filter(|_| is_action));
+            let passes = start == Start::Options && is_one_of(word, PASSING) && said.is_none();
+            verdict = verdict.or(said.filter(|_| is_action)).or(passes.then_some(true));
             let is_option = start == Start::Options && matches!(word, [b'-', _]);
             role = match role_of(word) {
                 Some(role) => role,
@@ -171,7 +199,10 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         return Err(Unfit::Else);
     }
     // Behind a comma there is another member of the same entry.
-    let has_one = start == Start::Route || all[0] == b"add" && start == Start::Entries;
+    let first = all.iter().find(|it| range(it).is_some());
+    let is_member = |it: &&[u8]| start == Start::Entries && behind(part.text, it).starts_with(b",");
+    let has_one =
+        start == Start::Route || all.first() == Some(&&b"add"[..]) && first.is_some_and(is_member);
     ends.truncate(if has_one { 1 } else { usize::MAX });
     let passes = verdict.unwrap_or(is_list && judged == 0);
     let found = foreign(&ends, goes_out, is_forward)?;
