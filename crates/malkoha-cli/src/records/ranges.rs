@@ -96,6 +96,9 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     let is_dotted = |word: &[u8]| word.contains(&b'.') && !word.contains(&b':');
     let words = words.flat_map(move |word| match word {
         b":" => [&b""[..]; 2],
+        // Of lists in brackets.
+        [b'[', it @ ..] if is_dotted(it) => [it.strip_suffix(b"]").unwrap_or(it), b""],
+        [it @ .., b']'] if is_dotted(it) => [it, b""],
         // An address, and not the beginning of one.
         [start @ .., b'0'..=b'9', b':'] if is_dotted(start) => [&word[..=start.len()], b""],
         [start @ .., b'0'..=b'9', b'-'] => [&word[..=start.len()], &word[start.len() + 1..]],
