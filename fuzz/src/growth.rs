@@ -16,7 +16,7 @@ pub struct Case {
     operations: Vec<Operation>,
 }
 
-/// Few different keys, so that they are met again and again, and thousands at once, so that segments
+/// Few different keys, so that they come repeatedly, and thousands at once, so that segments
 /// split. Values of any number of bits.
 #[derive(Arbitrary, Debug)]
 enum Operation {
@@ -79,7 +79,7 @@ pub fn run(case: Case) {
             }
             Operation::Update { key, new, shift } => {
                 let values = model.get_mut(&(key % 20_000));
-                if let Some(value) = values.and_then(|values| values.first_mut()) {
+                if let Some(value) = values.and_then(|values| values.last_mut()) {
                     let new = new >> (shift % 64);
                     assert_eq!(map.update(key % 20_000, *value, new), Ok(true));
                     *value = new;
@@ -113,4 +113,5 @@ pub fn run(case: Case) {
     }
     assert!(filter.is_empty() && filter.load_factor() == 0.0 && filter.expected_fpr() == 0.0);
     assert!(map.is_empty() && map.load_factor() == 0.0 && map.expected_fpr() == 0.0);
+    assert_eq!((filter.spilled(), map.spilled()), (0, 0));
 }

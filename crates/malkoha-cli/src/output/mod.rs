@@ -27,7 +27,7 @@ pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
     writeln!(std::io::stdout(), "{record}").context(CANNOT_WRITE)
 }
 
-/// What is told of something, for people: a label and a value in each line.
+/// Formats facts for people: a label and a value in each line.
 pub(crate) fn rows(rows: impl IntoIterator<Item = (&'static str, String)>) -> String {
     let rows = rows.into_iter().map(|(label, value)| format!("{label:<13} {value}"));
     rows.collect::<Vec<_>>().join("\n")

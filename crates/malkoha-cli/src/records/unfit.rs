@@ -100,7 +100,7 @@ struct File {
     name: String,
     /// Records of a list.
     all: AtomicU64,
-    /// Those that are not compared, and those of which something else is told.
+    /// Records that are not compared, and records that are, but are reported.
     unfit: Noted,
     told: Noted,
     looked_at: AtomicBool,

@@ -156,7 +156,7 @@ fn addresses_in_networks() {
     dir.write("log", log);
     dir.shell("$MALKOHA screen --cidr -k 1 -t ' ' --list list log")
         .prints("192.0.2.9 GET /\n2001:db8:0:1::5 GET /\n198.51.100.7 GET /\n");
-    // What is taken out is told, unless it is named to be.
+    // Exceptions are reported, except those of a list that `--allow` names.
     dir.write("rules", "192.0.2.0/24\nallow 192.0.2.9;\n-A INPUT -s 192.0.2.8 -j ACCEPT\n");
     let told = "malkoha: 2 of 3 records of list 'rules' are exceptions: the first, line 2, \
                 'allow 192.0.2.9;'\n";

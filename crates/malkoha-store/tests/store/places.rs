@@ -77,7 +77,7 @@ fn a_store_with_a_copy_by_links_is_in_use_by_who_locks_its_file() {
     assert_holds(&copied, &expected);
     let opened = Store::open(&original, &options());
     assert!(matches!(opened.err(), Some(Error::Locked)));
-    // A program that another test starts at this moment has the file, too, so closing is not enough.
+    // Closing is not enough: a program that another test starts just now inherits the file.
     elsewhere.unlock().unwrap();
     assert_holds(&Store::open(&original, &options()).unwrap(), &expected);
     assert!(matches!(Store::open(&copy, &options()).err(), Some(Error::OpenAlready)));

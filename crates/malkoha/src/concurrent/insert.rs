@@ -72,7 +72,7 @@ impl<P: Locking> Table<P> {
     /// Inserts a key unless it is in, or another one with the same fingerprint and places. Returns
     /// whether it was new. `None`: there is no room for it.
     ///
-    /// If any number of calls insert one key, it is new to exactly one of them, provided there is room and
+    /// If any number of calls insert one key, it is new to exactly one, provided there is room and
     /// nobody removes the key. [`insert`](Self::insert) takes no lock, so one that runs at the same
     /// time may add another copy: it counts as the later of the two.
     #[inline(always)]

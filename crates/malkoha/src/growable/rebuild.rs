@@ -63,10 +63,11 @@ pub(super) enum Misfit {
     Stash,
 }
 
-/// Moves all occupants of the sources into the segments `to`: for a source's number and a
-/// fingerprint, `children` returns the numbers of those that it goes to, and its fingerprint there. Where a place is crowded, second copies go to `aside`
-/// instead, with the number of their segment. What then finds no place is put there too, or the
-/// function returns `false`, as `misfit` says.
+/// Moves all occupants of the sources into the segments `to`. For a source's number and a
+/// fingerprint, `children` returns the numbers of the segments that it goes to, and its fingerprint
+/// there. Where a place is crowded, second copies go to `aside` instead, with the number of their
+/// segment. Occupants that still find no place go there too, or the function returns `false`, as
+/// `misfit` says.
 pub(super) fn pour<const M: usize, const N: usize>(
     sources: [(Segment<'_, Pair>, &[u8]); M],
     to: &[Segment<'_, Pair>; N],

@@ -1,4 +1,4 @@
-//! Spreads the keys of a segment over more buckets: its own, of which it gets a few, or those of its
+//! Spreads the keys of a segment over more buckets: its own and a few new ones, or those of its
 //! halves.
 //!
 //! A key stays in its group whatever the number of buckets, so groups are moved one after another.
@@ -32,9 +32,9 @@ const EARLY_STEP: u64 = 64;
 const STASHED_STEP: u64 = 5;
 
 vectorized! {
-    /// Moves the keys of these groups. `destination` returns the number of the segment that a
-    /// fingerprint goes to, and what that stores of it. Slots that find their bucket full wait, each
-    /// with the number of their segment.
+    /// Moves the keys of these groups. For a fingerprint, `destination` returns the number of its
+    /// segment and the fingerprint to store there. A slot whose bucket is full goes to `waiting`,
+    /// with that number.
     ///
     /// # Safety
     ///

@@ -295,8 +295,8 @@ impl<W: Word> TableLayout for GapWindows<W> {
         Placement::of(is_copy, is_full)
     }
 
-    /// Whether each slot is of a key whose window is in the segment. Moved, another one would become
-    /// one that nobody counted.
+    /// Whether each slot is one that an insert could have written, with its window in the segment.
+    /// Any other would turn into a slot that was not counted, once it is moved.
     fn is_ordered(&self, bytes: &[u8], segment: u64) -> bool {
         (0..self.places()).all(|slot| {
             let stored = self.slot(bytes, self.base(segment), slot);

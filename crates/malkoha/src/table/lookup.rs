@@ -1,5 +1,5 @@
-//! Lookups in a table of fixed size, the values of maps, which lie beside their fingerprints in lanes,
-//! and what is known about a table.
+//! Lookups in a table of fixed size, the values of its maps, and its figures. A value lies in the
+//! lane of its fingerprint.
 
 use alloc::vec::Vec;
 use core::ops::Deref;

@@ -1,5 +1,5 @@
-//! What the fuzz targets do (fuzz/README.md), with the inputs that are kept for them, random ones, and
-//! files that were mutated.
+//! Runs the fuzz targets (fuzz/README.md) on their kept inputs, on random inputs, and on mutated
+//! files.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::mutate::{Random, mutate, seal};
 #[allow(unreachable_pub, reason = "they are a library's there")]
 mod targets;
 
-/// What is in the files of a folder.
+/// The contents of the files of a folder.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     paths.sort();
@@ -23,8 +23,7 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
     paths.into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Runs the inputs that are kept, and random ones of up to `longest` bytes, as a fuzzer makes cases of
-/// them.
+/// Runs a target on its kept inputs and on random ones of up to `longest` bytes.
 fn each<T: for<'a> Arbitrary<'a>>(target: &str, random: usize, longest: usize, run: impl Fn(T)) {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let mut numbers = Random(2026);
@@ -65,9 +64,9 @@ fn a_million_mutated_files_do_no_harm() {
     assert!(accepted.len() == 6 && accepted.values().all(|&accepted| accepted > 1_000));
 }
 
-/// Mutates files of every kind; returns how many of each were accepted. Without right checksums, none
-/// that differs from its original is accepted. With right checksums on hostile contents, one may be,
-/// and then no operation panics.
+/// Mutates files of every kind; returns how many of each were accepted. Without right checksums, no
+/// changed file is accepted. With right checksums, hostile contents can be accepted, and then no
+/// operation panics.
 fn mutate_files(seed: u64, rounds: usize) -> HashMap<&'static str, u32> {
     // A map with spilled values has nearly 8,000 bytes.
     let originals: Vec<Vec<u8>> =

@@ -183,7 +183,7 @@ fn cannot_write(path: &Path) -> String {
 /// The report on dropped documents, a JSON object a line.
 pub(crate) struct Report {
     out: BufWriter<Box<dyn Write + Send>>,
-    /// What is synced: a pipe cannot be.
+    /// A regular file, which is synced. A pipe cannot be.
     file: Option<Arc<File>>,
     bytes: u64,
     failed: String,

@@ -1,5 +1,5 @@
-//! What a line is, by its form: a record of a log, a rule of a firewall, resolver or router, or
-//! neither. Only in rules are words verdicts, directions, or commands that take something out.
+//! Tells lines apart by their form: records of logs, rules of firewalls, resolvers or routers, and
+//! others. Only in rules are words verdicts, directions, or commands that take something out.
 
 use super::super::range::{number, partial, range};
 use super::rows::{Rule, hosts, iptables, routes, ufw};
@@ -43,7 +43,8 @@ const STARTS: [(Start, &str); 16] = [
     ),
     (
         Else,
-        "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6 masters primaries",
+        "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6 masters \
+         primaries",
     ),
     (Else, "also-notify use_backend nameserver local broadcast default via to nexthop gateway >"),
     (Remark, "remark description rem --"),
@@ -53,7 +54,8 @@ const STARTS: [(Start, &str); 16] = [
     (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range acl set"),
     (
         Options,
-        "edit netsh new-netfirewallrule set-netfirewallrule az aws gcloud firewall-cmd /ip /ipv6 src dst",
+        "edit netsh new-netfirewallrule set-netfirewallrule az aws gcloud firewall-cmd /ip /ipv6 \
+         src dst",
     ),
     (Options, "source-address destination-address destination"),
     (Route, "route shun"),
@@ -86,7 +88,7 @@ pub(super) fn is_one_of(word: &[u8], words: &str) -> bool {
     })
 }
 
-/// What stands behind a word of a line; nothing, if it is of no line.
+/// The rest of a line behind one of its words; empty for a word that is not part of it.
 pub(super) fn behind<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
     let at = (word.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize);
     line.get(at.wrapping_add(word.len())..).unwrap_or(b"")

@@ -85,7 +85,7 @@ fn ends(start: Start, all: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let has_roles = !matches!(start, Start::Entries | Start::Trailing(false) | Start::Route);
     // Of Apache, where addresses may have fewer parts.
     let has_parts = says(0, "deny allow") && says(1, "from") || says(0, "require");
-    // Ends are told by their places, as in access lists of routers.
+    // As in access lists of routers, the source comes before the destination, without a name.
     let has_places = verdict.is_some()
         && !has_parts
         && !has("from to source destination")

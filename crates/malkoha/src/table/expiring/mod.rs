@@ -68,7 +68,9 @@ impl Ages for Fixed {
 
     #[inline]
     fn age(&self, form: Form, times: &Times, hash: u64) -> Option<u64> {
-        with_form!(form, buckets => age_of(&buckets, &self.bytes, times, &buckets.words.probe(hash)))
+        with_form!(form, buckets => {
+            age_of(&buckets, &self.bytes, times, &buckets.words.probe(hash))
+        })
     }
 
     fn lives(&self, form: Form, times: &Times, hashes: &[u64], found: &mut [bool]) {
@@ -110,7 +112,9 @@ impl Ages for Fixed {
     }
 
     fn forget(&mut self, form: Form, times: &mut Times, hash: u64) -> bool {
-        with_form!(form, buckets => Slots::of(self, buckets).forget(times, &buckets.words.probe(hash)))
+        with_form!(form, buckets => {
+            Slots::of(self, buckets).forget(times, &buckets.words.probe(hash))
+        })
     }
 
     fn sweep(&mut self, form: Form, times: &mut Times) {

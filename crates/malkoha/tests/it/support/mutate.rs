@@ -49,8 +49,8 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Puts the right checksums on a file of any kind, whatever its bytes are: what a hostile writer would
-/// do. `None`: its parts do not fit into it.
+/// Puts the right checksums on a file of any kind, whatever its bytes are, as a hostile writer
+/// would. `None`: its parts do not fit into it.
 pub(crate) fn seal(bytes: &mut [u8]) -> Option<()> {
     seal_header(bytes.get_mut(..HEADER)?);
     match bytes[10] {
