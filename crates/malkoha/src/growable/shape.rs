@@ -32,8 +32,6 @@ const LONG_SLOTS: Steps = Steps { full_64ths: 56, part: 10, split_room: 110 };
 /// The same for shorter slots, of which each empty one costs a larger share of a key's bits.
 const SHORT_SLOTS: Steps = Steps { full_64ths: 59, part: 32, split_room: 106 };
 const LONG: u32 = 17;
-/// The same where segments fill an allocator's sizes, which are larger steps.
-const FILLED_SIZES: Steps = Steps { full_64ths: FULL_64THS, part: 32, split_room: 106 };
 /// The same until the filter holds its capacity, for which there should be no growth.
 const EARLY_FULL_64THS: u64 = 62;
 /// Room in a grown segment, in hundredths of what its keys fill: its load falls to 0.8.
@@ -85,13 +83,7 @@ impl Shape {
     /// How segments grow in small steps.
     #[inline(always)]
     pub(super) fn steps(&self) -> Steps {
-        if cfg!(feature = "allocator-sizes") {
-            FILLED_SIZES
-        } else if self.widths.bits + 1 + self.value_bits >= LONG {
-            LONG_SLOTS
-        } else {
-            SHORT_SLOTS
-        }
+        if self.widths.bits + 1 + self.value_bits >= LONG { LONG_SLOTS } else { SHORT_SLOTS }
     }
 
     /// Keys in a segment of this many buckets when it is full; `first` until the filter holds its
