@@ -47,17 +47,7 @@ impl Machine {
         Self { properties: known.to_vec() }
     }
 
-    /// Read from the comments of a result file.
-    #[must_use]
-    pub fn of_file(text: &str) -> Self {
-        let comments = text.lines().map_while(|line| line.strip_prefix("# "));
-        let property = |line: &str| {
-            line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()))
-        };
-        Self { properties: comments.filter_map(property).collect() }
-    }
-
-    /// Comments that [`of_file`](Self::of_file) reads: a line for each property.
+    /// Comments of a result file: a line for each property.
     #[must_use]
     pub fn head(&self) -> String {
         self.properties.iter().map(|(name, value)| format!("# {name}: {value}\n")).collect()
@@ -68,22 +58,6 @@ impl Machine {
     pub fn get(&self, name: &str) -> &str {
         let found = self.properties.iter().find(|property| property.0 == name);
         found.map_or("unknown", |property| &property.1)
-    }
-
-    /// In a few words.
-    #[must_use]
-    pub fn place(&self) -> String {
-        let day = self.get("date").split('T').next().unwrap_or_default();
-        let busy = if self.was_busy() { ", busy" } else { "" };
-        let (cpu, cpus) = (self.get("cpu"), self.get("cpus"));
-        let processors = if cpus == "1" { "processor" } else { "processors" };
-        format!("{cpu}, {cpus} {processors}, {day}{busy}")
-    }
-
-    /// Whether more processes were runnable than there are processors, so that speeds are too low.
-    fn was_busy(&self) -> bool {
-        let number = |name| self.get(name).split(' ').next().and_then(|first| first.parse().ok());
-        number("load").zip(number("cpus")).is_some_and(|(load, cpus): (f64, f64)| load > 1.5 * cpus)
     }
 }
 
@@ -135,11 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn a_date_that_was_given_is_kept_and_files_are_read() {
+    fn a_date_that_was_given_is_kept() {
         let machine = Machine::describe(Some("2024-02-29".into()));
         assert_eq!(machine.get("date"), "2024-02-29");
         assert!(machine.get("rustc").starts_with("rustc"), "{machine:?}");
         assert_eq!(Machine::describe(None).get("date").len(), "2024-02-29T00:00:00Z".len());
-        assert_eq!(Machine::of_file(&(machine.head() + "a,b\n# c: d\n")), machine);
     }
 }

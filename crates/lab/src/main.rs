@@ -39,7 +39,7 @@ enum Command {
     /// One structure's lookups, for Valgrind to count
     #[command(hide = true)]
     Lookups(LookupsArgs),
-    /// Make the report from the results of `paper`: HTML and plots
+    /// Draw the plots of the report from the results of `paper`
     Report(ReportArgs),
 }
 

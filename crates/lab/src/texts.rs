@@ -180,8 +180,7 @@ fn draw(folder: &Path, rows: &[Row]) -> Result<()> {
             let file = format!("datasets-{contender}-{file}.svg");
             let path = folder.join(&file);
             let plot = Plot::new(&file, &format!("{contender} texts"), x, y, &lines)?;
-            fs::write(&path, plot.standalone())
-                .with_context(|| format!("writing {}", path.display()))?;
+            fs::write(&path, plot.svg).with_context(|| format!("writing {}", path.display()))?;
         }
     }
     Ok(())

@@ -1,31 +1,36 @@
 //! The result files of `lab paper`, as the report needs them.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use clap::ValueEnum;
 use serde::de::DeserializeOwned;
 
-use crate::machine::Machine;
 use crate::paper::Experiment;
 use crate::paper::values::Value;
 use crate::report::read_csv;
 use crate::results::{Row, distinct};
 
-/// The rows of a file, and the machine.
-pub(super) struct Measured<T> {
-    pub(super) machine: Machine,
-    pub(super) rows: Vec<T>,
-}
+/// The experiments with plots, and table 3, which has the size of the tables.
+const USED: [Experiment; 9] = [
+    Experiment::Table3,
+    Experiment::Figure2,
+    Experiment::Figure3,
+    Experiment::Figure4,
+    Experiment::Figure5,
+    Experiment::Figure6,
+    Experiment::Figure7,
+    Experiment::Figure8,
+    Experiment::Independent,
+];
 
-/// Everything that was measured.
+/// Everything that is drawn.
 pub(super) struct Data {
-    experiments: BTreeMap<Experiment, Measured<Value>>,
+    experiments: BTreeMap<Experiment, Vec<Value>>,
     /// The experiments that were measured at the paper's size too.
-    full: BTreeMap<Experiment, Measured<Value>>,
+    full: BTreeMap<Experiment, Vec<Value>>,
     /// The filter that threads share.
     pub(super) threads: Vec<Value>,
 }
@@ -35,7 +40,7 @@ impl Data {
     /// paper's size.
     pub(super) fn read(folder: &Path, large: &Path) -> Result<Self> {
         let (mut experiments, mut full) = (BTreeMap::new(), BTreeMap::new());
-        for &experiment in Experiment::value_variants() {
+        for experiment in USED {
             let name = format!("{}.csv", experiment.name());
             let found = read(&folder.join(&name))?.with_context(|| {
                 let folder = folder.display();
@@ -44,29 +49,19 @@ impl Data {
             experiments.insert(experiment, found);
             full.extend(read(&large.join(&name))?.map(|found| (experiment, found)));
         }
-        let threads = read(&folder.join("threads.csv"))?.map_or_else(Vec::new, |it| it.rows);
+        let threads = read(&folder.join("threads.csv"))?.unwrap_or_default();
         let threads = threads.iter().filter_map(of_threads).collect();
         Ok(Self { experiments, full, threads })
     }
 
-    /// The machine of table 3.
-    pub(super) fn machine(&self) -> &Machine {
-        &self.experiments[&Experiment::Table3].machine
-    }
-
     /// The values of an experiment.
     pub(super) fn of(&self, experiment: Experiment) -> &[Value] {
-        &self.experiments[&experiment].rows
+        &self.experiments[&experiment]
     }
 
-    /// The machine of an experiment, in a few words.
-    pub(super) fn place(&self, experiment: Experiment) -> String {
-        self.experiments[&experiment].machine.place()
-    }
-
-    /// The values at the paper's size, if they were measured.
-    pub(super) fn full(&self, experiment: Experiment) -> Option<&Measured<Value>> {
-        self.full.get(&experiment)
+    /// The values at the paper's size, none if they were not measured.
+    pub(super) fn full(&self, experiment: Experiment) -> &[Value] {
+        self.full.get(&experiment).map_or(&[], |values| values)
     }
 
     /// Size of the tables of the figures, in MB of 2^20 bytes.
@@ -86,13 +81,12 @@ fn of_threads(row: &Row) -> Option<Value> {
 }
 
 /// The rows of a file, if there is one.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<Measured<T>>> {
-    let text = match fs::read_to_string(path) {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<Vec<T>>> {
+    let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        text => text.with_context(|| format!("reading {}", path.display()))?,
+        file => file.with_context(|| format!("reading {}", path.display()))?,
     };
-    let rows = read_csv(text.as_bytes()).with_context(|| format!("in {}", path.display()))?;
-    Ok(Some(Measured { machine: Machine::of_file(&text), rows }))
+    read_csv(file).map(Some).with_context(|| format!("in {}", path.display()))
 }
 
 /// The paper's size.

@@ -1,22 +1,17 @@
-//! The report on the paper's experiments: the plots, and one HTML page, all made from the result
-//! files alone. `docs/report/README.md` is written by hand.
+//! The plots of the report on the paper's experiments, made from the result files alone. The report,
+//! `docs/report/README.md`, is written by hand.
 
 mod data;
 pub(crate) mod plot;
 mod sections;
-mod table;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use askama::Template;
 use clap::Args;
 
-use crate::machine::Machine;
 use data::Data;
-use plot::Plot;
-use table::Table;
 
 /// Options of the report.
 #[derive(Args, Clone, Debug)]
@@ -42,48 +37,18 @@ impl ReportArgs {
     }
 }
 
-/// One table or figure of the paper.
-#[derive(Clone)]
-struct Section {
-    title: &'static str,
-    plots: Vec<Plot>,
-    tables: Vec<Table>,
-}
-
-#[derive(Template)]
-#[template(path = "report.html")]
-struct HtmlPage<'a> {
-    page: &'a Page,
-    plot_style: String,
-}
-
-/// All that the template shows.
-struct Page {
-    machine: Machine,
-    sections: Vec<Section>,
-}
-
-/// Reads the results and writes a file for each plot, and all of it in one page, `index.html`.
+/// Reads the results and writes a file for each plot.
 ///
 /// # Errors
 ///
 /// If a result file is missing or damaged, or a file cannot be written.
 pub fn run(args: &ReportArgs) -> Result<()> {
-    let data = Data::read(&args.data, &args.large)?;
-    let page = Page { machine: data.machine().clone(), sections: sections::all(&data)? };
+    let plots = sections::all(&Data::read(&args.data, &args.large)?)?;
     fs::create_dir_all(&args.out).with_context(|| format!("creating {}", args.out.display()))?;
-    let write = |name: &str, text: String| write(&args.out.join(name), &text);
-    for plot in page.sections.iter().flat_map(|section| &section.plots) {
-        write(&plot.file, plot.standalone())?;
+    for plot in plots {
+        let path = args.out.join(plot.file);
+        fs::write(&path, plot.svg).with_context(|| format!("writing {}", path.display()))?;
     }
-    let plot_style = plot::dark_style();
-    write("index.html", HtmlPage { page: &page, plot_style }.render()?)?;
-    println!("{}", args.out.join("index.html").display());
+    println!("{}", args.out.display());
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    // Templates leave trailing blanks where conditions were.
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    fs::write(path, lines.join("\n") + "\n").with_context(|| format!("writing {}", path.display()))
 }

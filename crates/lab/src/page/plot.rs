@@ -39,7 +39,6 @@ const MOST_LINES: usize = 6;
 #[derive(Clone)]
 pub(crate) struct Plot {
     pub(crate) file: String,
-    /// For a page that has the [`dark_style`].
     pub(crate) svg: String,
 }
 
@@ -80,13 +79,8 @@ impl Plot {
         let escaped = alt.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
         let label = format!("role=\"img\" aria-label=\"{escaped}\" ");
         let svg = svg.replacen(&size, &label, 1);
+        let svg = svg.replacen("\">\n", &format!("\">\n<style>{}</style>\n", dark_style()), 1);
         Ok(Self { file: file.to_owned(), svg })
-    }
-
-    /// The plot as a file of its own, with its dark colours.
-    pub(crate) fn standalone(&self) -> String {
-        let style = format!("<style>{}</style>", dark_style());
-        self.svg.replacen("\">\n", &format!("\">\n{style}\n"), 1)
     }
 }
 
@@ -101,7 +95,7 @@ pub(super) fn among(lines: &[Line], names: &[&str]) -> Vec<Line> {
 }
 
 /// The style that replaces the colours on dark pages.
-pub(super) fn dark_style() -> String {
+fn dark_style() -> String {
     let mut style = "@media (prefers-color-scheme: dark) {".to_owned();
     for (RGBColor(r, g, b), dark) in COLOURS {
         let light = format!("#{r:02X}{g:02X}{b:02X}");
@@ -240,6 +234,6 @@ mod tests {
         let plot_of_second = of_second("not measured");
         assert!(plot_of_second.svg.contains(colour), "the second line keeps its colour");
         assert!(!plot_of_second.svg.contains("not measured"));
-        assert_eq!(plot.standalone().matches("<style>").count(), 1);
+        assert_eq!(plot.svg.matches("<style>").count(), 1);
     }
 }

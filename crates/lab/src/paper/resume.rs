@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(steps.get_or("b", || Ok(3_u64)).unwrap(), 3);
         assert_eq!(open(&machine, true).len(), 2);
         // Another program's steps, and a run from the start.
-        let other = Machine::of_file("# revision: another\n");
+        let other = Machine { properties: vec![("revision".into(), "another".into())] };
         assert_eq!((open(&other, true).len(), open(&machine, false).len()), (0, 0));
     }
 }
