@@ -44,29 +44,3 @@ pub(crate) fn contenders() -> Vec<Contender> {
         Contender::new("hashbrown, growing", false, |_| Ok(Hashbrown::<u64, u32>::new())),
     ]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::keys::Keys;
-    use crate::subject::{How, Operation};
-
-    #[test]
-    fn maps_and_hash_tables_find_the_same() {
-        let keys: Vec<u64> = (0..2_000).map(|position| Keys::new(1).key(position)).collect();
-        let mut found = vec![false; keys.len()];
-        for contender in contenders() {
-            let (name, mut table) = (&contender.name, (contender.make)(2_000).unwrap());
-            let (one, many) = keys.split_at(1_000);
-            table.insert_all(How::Single, one, &mut Vec::new());
-            table.insert_all(table.fastest(Operation::Insert), many, &mut Vec::new());
-            for how in [How::Single, table.fastest(Operation::Find)] {
-                assert_eq!(table.find_all(how, &keys, &mut found), 2_000, "{name}");
-            }
-            assert!(table.load().is_some_and(|load| (0.2..1.0).contains(&load)), "{name}");
-            let how = table.fastest(Operation::Remove);
-            assert_eq!(table.remove_all(How::Single, one) + table.remove_all(how, many), 2_000);
-            assert_eq!(table.find_all(How::Single, &keys, &mut found), 0, "{name}");
-        }
-    }
-}

@@ -1,10 +1,10 @@
 //! The program itself, small: it runs, checks its answers and writes what it measured.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 
 use lab::report::read_csv;
-use lab::results::Row;
+use lab::results::{FAULTS, Row};
 
 /// The median of a measure of a contender, if it was measured.
 fn median(rows: &[Row], contender: &str, measure: &str) -> Option<f64> {
@@ -21,13 +21,13 @@ fn lab(arguments: &[&str]) -> (bool, String) {
 #[test]
 fn a_quick_bench_verifies_and_writes_its_results() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("results.csv");
+    let path = folder.path().join("new/results.csv");
     let csv = path.to_str().unwrap();
     let layouts = "bucketed,semi-sorted,gap-windows,bucketed2:16";
     let quick = ["bench", "--quick", "--keys", "20000", "--layouts", layouts];
     let (good, text) = lab(&[&quick[..], &["--csv", csv, "--date", "today"]].concat());
     assert!(good, "{text}");
-    assert!(text.contains("# date: today"), "{text}");
+    assert!(fs::read_to_string(&path).unwrap().starts_with("# date: today\n# cpu: "));
 
     let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
     let value = |contender: &str, measure: &str| {
@@ -38,7 +38,8 @@ fn a_quick_bench_verifies_and_writes_its_results() {
         for fault in ["refused", "lost", "disagreements", "not removed"] {
             assert_eq!(value(contender, fault), 0.0, "{fault}");
         }
-        for rate in ["insert single", "insert many 95-100 %", "find hashes 50 %", "remove many"] {
+        let rates = ["insert single", "insert many 95-100 %", "find hashes 50 %", "remove many"];
+        for rate in rates.into_iter().chain(["build", "build on 2"]) {
             assert!(value(contender, rate) > 0.0, "{rate}");
         }
     }
@@ -46,6 +47,21 @@ fn a_quick_bench_verifies_and_writes_its_results() {
     let (fpr, stated) = (value("bucketed:12", "fpr"), value("bucketed:12", "expected fpr"));
     assert!((fpr / stated - 1.0).abs() < 0.25, "{fpr} against {stated}");
     assert!((12.5..12.8).contains(&value("bucketed:12", "bits a key")));
+}
+
+#[test]
+fn maps_and_hash_tables_find_what_was_inserted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("maps.csv");
+    let arguments = ["bench", "--maps", "--quick", "--keys", "3000", "--lookups", "10k", "--csv"];
+    let (good, text) = lab(&[&arguments[..], &[path.to_str().unwrap()]].concat());
+    assert!(good, "{text}");
+    let rows: Vec<Row> = read_csv(File::open(&path).unwrap()).unwrap();
+    for map in ["CuckooMap", "cuckoo table, 4 x 2", "HashMap of std, growing", "hashbrown"] {
+        assert_eq!(median(&rows, map, "lost"), Some(0.0), "{map}");
+    }
+    let mut faults = rows.iter().filter(|row| row.unit == FAULTS);
+    assert!(faults.all(|row| row.greatest == 0.0), "{text}");
 }
 
 /// The linker driver of Rust programs also compiles C.

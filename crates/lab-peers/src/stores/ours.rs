@@ -7,7 +7,7 @@ use anyhow::Result;
 use malkoha_store::{Batch, Durability, Options, Store};
 
 use crate::items::{Key, key, value};
-use crate::peer::{Level, Peer};
+use crate::peer::{Level, Peer, found, read};
 
 pub(crate) struct Ours(Store);
 
@@ -43,11 +43,7 @@ impl Peer for Ours {
     }
 
     fn get(&self, keys: &[Key]) -> Result<u64> {
-        let mut found = 0;
-        for key in keys {
-            found += u64::from(self.0.get_with(key, |value| black_box(value[0]))?.is_some());
-        }
-        Ok(found)
+        found(keys, |key| Ok(self.0.get_with(key, |value| value[0])?))
     }
 
     fn get_many(&self, keys: &[Key]) -> Result<Option<u64>> {
@@ -62,12 +58,8 @@ impl Peer for Ours {
         if !self.0.main().is_ordered() {
             return Ok(None);
         }
-        let (snapshot, mut found) = (self.0.snapshot(), 0);
-        for entry in snapshot.prefix(prefix)? {
-            black_box(entry?.value[0]);
-            found += 1;
-        }
-        Ok(Some(found))
+        let snapshot = self.0.snapshot();
+        read(snapshot.prefix(prefix)?.map(|entry| Ok(entry?.value[0]))).map(Some)
     }
 
     fn delete(&self, keys: &[Key]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The operations of a store.
 
+use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::Result;
@@ -35,6 +36,21 @@ pub(crate) trait Peer: Sync {
     fn index_bytes(&self) -> Option<u64> {
         None
     }
+}
+
+/// The number of keys that `get` finds. It reads a byte of each value.
+pub(crate) fn found(keys: &[Key], get: impl FnMut(&Key) -> Result<Option<u8>>) -> Result<u64> {
+    read(keys.iter().map(get).filter_map(Result::transpose))
+}
+
+/// The number of values, of each of which a byte is read.
+pub(crate) fn read(values: impl Iterator<Item = Result<u8>>) -> Result<u64> {
+    let mut count = 0;
+    for value in values {
+        black_box(value?);
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// A kind of store.

@@ -70,23 +70,3 @@ pub fn read_csv<T: DeserializeOwned>(file: impl Read) -> Result<Vec<T>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(file);
     reader.deserialize().map(|row| row.context("reading a line of results")).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::Figures;
-
-    #[test]
-    fn a_file_is_read_as_it_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("new/results.csv");
-        let mut figures = Figures::default();
-        figures.add("with, comma", 100_000, "find many 0 %", "M/s", 1.0 / 3.0);
-        let output = OutputArgs { csv: Some(path.clone()), date: Some("2024-02-29".into()) };
-        Report::start(&output).add(figures.rows()).unwrap();
-        let file = fs::read(&path).unwrap();
-        assert!(file.starts_with(b"# date: 2024-02-29\n# cpu: "));
-        assert_eq!(read_csv::<Row>(&file[..]).unwrap(), figures.rows());
-        assert!(read_csv::<Row>(&b"a,b\n1,2\n"[..]).is_err());
-    }
-}

@@ -153,22 +153,4 @@ mod tests {
         assert_eq!((runs("fpr"), runs("bits a key")), (&[0.0; 2][..], &[80.0; 2][..]));
         assert_eq!((runs("find single 50 %").len(), runs("find many 50 %").len()), (2, 0));
     }
-
-    #[test]
-    fn a_filter_that_builds_is_timed_on_one_thread_and_on_more() {
-        let build = |keys: &[u64], _| -> Result<Box<dyn Subject>> {
-            Ok(Box::new(Lossy(keys.iter().copied().collect(), 1000)))
-        };
-        let contender = Contender {
-            build: Some(Box::new(build)),
-            ..Contender::new("exact", false, |_| Ok(Lossy(HashSet::new(), 1000)))
-        };
-        let settings =
-            Settings { keys: 1000, runs: 1, lookups: 500, batch: 64, threads: 2, seed: 3 };
-        let figures = run(settings, &[contender]).unwrap();
-        let runs = |measure| figures.runs("exact", measure);
-        assert!(runs("build")[0] > 0.0 && runs("build on 2")[0] > 0.0, "{figures:?}");
-        let faults = ["refused", "lost", "disagreements", "not removed"];
-        assert!(faults.iter().all(|fault| runs(fault).iter().all(|&count| count == 0.0)));
-    }
 }

@@ -1,13 +1,12 @@
 //! fjall: a log-structured merge tree.
 
-use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::Result;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
 use crate::items::{Key, key, value};
-use crate::peer::{Level, Peer};
+use crate::peer::{Level, Peer, found, read};
 
 struct Fjall {
     database: Database,
@@ -31,22 +30,11 @@ impl Peer for Fjall {
     }
 
     fn get(&self, keys: &[Key]) -> Result<u64> {
-        let mut found = 0;
-        for key in keys {
-            let value = self.records.get(key)?;
-            found += u64::from(value.map(|value| black_box(value[0])).is_some());
-        }
-        Ok(found)
+        found(keys, |key| Ok(self.records.get(key)?.map(|value| value[0])))
     }
 
     fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
-        let mut found = 0;
-        for entry in self.records.prefix(prefix) {
-            let (_, value) = entry.into_inner()?;
-            black_box(value[0]);
-            found += 1;
-        }
-        Ok(Some(found))
+        read(self.records.prefix(prefix).map(|entry| Ok(entry.into_inner()?.1[0]))).map(Some)
     }
 
     fn delete(&self, keys: &[Key]) -> Result<()> {

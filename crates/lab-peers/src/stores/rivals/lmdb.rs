@@ -1,6 +1,5 @@
 //! LMDB, by heed: a mapped B-tree, copied on write.
 
-use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,7 +7,7 @@ use heed::types::Bytes;
 use heed::{Database, Env, EnvFlags, EnvOpenOptions};
 
 use crate::items::{Key, key, value};
-use crate::peer::{Level, Peer};
+use crate::peer::{Level, Peer, found, read};
 
 /// Bytes of address space.
 const MAP: usize = 64 << 30;
@@ -47,22 +46,13 @@ impl Peer for Lmdb {
 
     fn get(&self, keys: &[Key]) -> Result<u64> {
         let transaction = self.environment.read_txn()?;
-        let mut found = 0;
-        for key in keys {
-            let value = self.database.get(&transaction, key)?;
-            found += u64::from(value.map(|value| black_box(value[0])).is_some());
-        }
-        Ok(found)
+        found(keys, |key| Ok(self.database.get(&transaction, key)?.map(|value| value[0])))
     }
 
     fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {
         let transaction = self.environment.read_txn()?;
-        let mut found = 0;
-        for entry in self.database.prefix_iter(&transaction, prefix)? {
-            black_box(entry?.1[0]);
-            found += 1;
-        }
-        Ok(Some(found))
+        let entries = self.database.prefix_iter(&transaction, prefix)?;
+        read(entries.map(|entry| Ok(entry?.1[0]))).map(Some)
     }
 
     fn delete(&self, keys: &[Key]) -> Result<()> {

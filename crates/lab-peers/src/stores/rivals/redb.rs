@@ -7,7 +7,7 @@ use anyhow::Result;
 use redb::{Database, Durability, ReadableDatabase, TableDefinition};
 
 use crate::items::{Key, key, value};
-use crate::peer::{Level, Peer};
+use crate::peer::{Level, Peer, found};
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
 
@@ -34,12 +34,7 @@ impl Peer for Redb {
     fn get(&self, keys: &[Key]) -> Result<u64> {
         let transaction = self.0.begin_read()?;
         let table = transaction.open_table(TABLE)?;
-        let mut found = 0;
-        for key in keys {
-            let value = table.get(&key[..])?;
-            found += u64::from(value.map(|value| black_box(value.value()[0])).is_some());
-        }
-        Ok(found)
+        found(keys, |key| Ok(table.get(&key[..])?.map(|value| value.value()[0])))
     }
 
     fn scan(&self, prefix: &[u8]) -> Result<Option<u64>> {

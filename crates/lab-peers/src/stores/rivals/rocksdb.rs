@@ -10,7 +10,7 @@ use rocksdb::{
 };
 
 use crate::items::{Key, key, value};
-use crate::peer::{Level, Peer};
+use crate::peer::{Level, Peer, found};
 
 /// Keys that are looked up at once: it sorts them, and sorting more takes longer than it saves.
 const AT_ONCE: usize = 256;
@@ -48,12 +48,7 @@ impl Peer for RocksDb {
     }
 
     fn get(&self, keys: &[Key]) -> Result<u64> {
-        let mut found = 0;
-        for key in keys {
-            let value = self.database.get_pinned_opt(key, &self.read)?;
-            found += u64::from(value.map(|value| black_box(value[0])).is_some());
-        }
-        Ok(found)
+        found(keys, |key| Ok(self.database.get_pinned_opt(key, &self.read)?.map(|value| value[0])))
     }
 
     fn get_many(&self, keys: &[Key]) -> Result<Option<u64>> {
