@@ -25,11 +25,13 @@ class FilesTest(unittest.TestCase):
             with self.subTest(kind=kind), Server(kind) as server, \
                     tempfile.TemporaryDirectory() as directory:
                 client, path = server.client(), f"{directory}/dump.mlk"
-                client.execute_command("CF.MADD", "f", *items)
+                client.execute_command("CF.MADD", "f", *items, *["often"] * 9)
                 with open(path, "wb") as file:
                     file.write(client.execute_command("CF.DUMP", "f"))
                 run("verify", path)
-                self.assertIn("20,000", run("info", path))
+                self.assertIn("20,009", run("info", path))
+                # Another item may have its fingerprint, and is counted with it.
+                self.assertIn(run("count", path, lines=["often"]), ("9\toften\n", "10\toften\n"))
                 self.assertEqual(run("check", "-c", path, lines=items), "20000\n")
                 run("add", path, lines=["one more"])
                 with open(path, "rb") as file:
