@@ -218,30 +218,4 @@ mod tests {
         }
         assert_eq!(one, other);
     }
-
-    /// Runs of one to dozens of remainders, of every width: those that fit into a word are compared
-    /// at once, all others slot by slot, and some of both continue in the next block.
-    #[test]
-    fn every_width_finds_what_is_in_a_run_and_nothing_else() {
-        for bits in [1, 2, 3, 5, 7, 8, 9, 13, 16, 21, 31, 32, 33, 48] {
-            let mut table = Table::new(Blocks::new(8, bits).unwrap());
-            let mut kept = std::collections::BTreeMap::<u64, Vec<u64>>::new();
-            let all = u64::MAX >> (64 - bits);
-            // Higher quotients get more remainders.
-            for (hash, other) in (0..200).map(|n| (derive(n, 0), derive(n, 1))) {
-                let (quotient, remainder) = ((hash | hash << 1 | hash << 2) >> 56, other & all);
-                table.insert(quotient, remainder);
-                kept.entry(quotient).or_default().push(remainder);
-            }
-            for (quotient, run) in (0..256).map(|n| (n, kept.get(&n).map_or(&[][..], |run| run))) {
-                let near = run.iter().flat_map(|&at| [at, at ^ 1, at.wrapping_sub(1) & all]);
-                for remainder in near.chain([0, 1, all, all - 1]) {
-                    let copies = run.iter().filter(|&&at| at == remainder).count() as u64;
-                    let found = table.contains(quotient, remainder);
-                    assert_eq!(found, copies > 0, "{bits} bits: {remainder} of {quotient}");
-                    assert_eq!(table.count(quotient, remainder), copies);
-                }
-            }
-        }
-    }
 }

@@ -80,30 +80,6 @@ fn the_papers_quotient_filter() {
     assert!(agrees(rate, filter.expected_fpr()), "{rate}");
 }
 
-/// The quotient filter works at every load below 1, and what it holds can be removed again.
-#[test]
-fn quotient_filter_fills_up() {
-    use malkoha_classic::RemovableFilter;
-    let mut filter = QuotientFilter::with_geometry(14, 12, KeyHasher::new(0)).unwrap();
-    let present = keys(1, (1 << 14) - 1);
-    for (n, key) in present.iter().enumerate() {
-        filter.insert(key).unwrap();
-        if n % 997 == 0 {
-            assert!(present[..=n].iter().all(|key| filter.contains(key)));
-        }
-    }
-    assert!(filter.load_factor() > 0.9999);
-    assert!(present.iter().all(|key| filter.contains(key)));
-    assert!(filter.insert(&0_u64).is_err(), "one slot stays free");
-    for (n, key) in present.iter().enumerate() {
-        assert!(filter.remove(key));
-        if n % 997 == 0 {
-            assert!(present[n + 1..].iter().all(|key| filter.contains(key)));
-        }
-    }
-    assert!(filter.is_empty());
-}
-
 /// Paper, section 7.1: inserts begin to fail at about 78 %.
 #[test]
 fn d_left_filter_fills_to_78_percent() {
