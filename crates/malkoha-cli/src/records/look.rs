@@ -136,10 +136,8 @@ fn bare(key: &[u8]) -> String {
 impl Keys {
     /// Looks at the beginning of a file, once: tells if it has not the form in which it is read.
     pub(crate) fn look_at(&self, source: Source<'_>) {
-        let Some(tally) = self.tally().filter(|tally| tally.is_new(source.file)) else { return };
-        if tally.of_lists && source.text.is_empty() {
-            return tally.tell_empty(source.file);
-        }
+        let tally = self.tally().filter(|_| !source.text.is_empty());
+        let Some(tally) = tally.filter(|tally| tally.is_new(source.file)) else { return };
         let start = &source.text[..source.text.len().min(LOOKED)];
         let name = tally.name(source.file);
         if let Some(what) = self.mistaken(source.text, start) {

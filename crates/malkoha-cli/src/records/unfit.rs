@@ -195,7 +195,11 @@ impl Tally {
 
     /// Reports the records of lists that cannot be compared; an error if a list has no others.
     pub(crate) fn settle(&self) -> Result<()> {
-        for File { name, all, unfit, told, .. } in &self.files {
+        for (file, File { name, all, unfit, told, .. }) in self.files.iter().enumerate() {
+            // Nothing of it was read.
+            if self.is_new(file) {
+                self.tell_empty(file);
+            }
             let all = all.load(Ordering::Relaxed);
             for noted in [unfit, told] {
                 let Some(First { line, record, why }) = noted.first.lock().clone() else {

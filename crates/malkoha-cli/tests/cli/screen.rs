@@ -53,7 +53,7 @@ fn exit_code_one_when_nothing_is_selected() {
     dir.run("screen -v --list empty list").prints_and_tells("a\n", told);
     dir.write("comments", "# x\n\n");
     let run = dir.run("networks comments empty");
-    assert_eq!(run.stderr, format!("{told}{}", told.replace("empty", "comments")));
+    assert_eq!(run.stderr, format!("{}{told}", told.replace("empty", "comments")));
 }
 
 #[test]

@@ -40,10 +40,11 @@ fn they_are_those_of_comm() {
 fn nothing_is_an_exit_code_and_trouble_is_told() {
     let dir = Dir::with("a", "x\ny\n").and("b", "y\nx\n").and("none", "");
     dir.run("diff a b").finds_nothing();
-    dir.run("intersect a none").finds_nothing();
+    let told = "malkoha: list 'none' has no entries\n";
+    assert_eq!(dir.run("intersect a none").stderr, told);
     dir.run("union none none").finds_nothing();
     dir.run("diff none a").finds_nothing();
-    dir.run("diff a none").prints("x\ny\n");
+    dir.run("diff a none").prints_and_tells("x\ny\n", told);
     dir.run("intersect a b a").prints("x\ny\n");
     dir.run("intersect a missing").complains("cannot open 'missing': No such file or directory");
     dir.run("diff - -").complains("two files are both standard input: name a file for one of them");

@@ -1,15 +1,17 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
 mod kind;
-mod rows;
-mod rule;
+mod log;
+mod rules;
 mod run;
+mod vocabulary;
 
 use std::borrow::Cow;
 
-use kind::{Start, is_count, is_logged, is_one_of, rule};
-use rule::Found;
+use kind::behind;
+use rules::Found;
 use run::Part;
+use vocabulary::{Kind, STARTS, is_count, look_up, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
@@ -28,7 +30,7 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     match line {
         [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
         line if is_comment(line) => return Line::Nothing,
-        [b'/', b'/' | b'*', ..] => return Line::Nothing,
+        [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..] => return Line::Nothing,
         // Chains and tables of iptables.
         [b':', .., b']'] => return Line::Nothing,
         [b'*', table @ ..] if !table.is_empty() && table.iter().all(u8::is_ascii_lowercase) => {
@@ -36,53 +38,56 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
         }
         _ => {}
     }
-    if let Some(address) = v4(line) {
-        each(Range::V4(address, address), false);
-        return Line::Entries;
-    }
-    if is_logged(line) {
-        let Some(it) = subject(line) else { return Line::Unfit(Unfit::NoNetwork) };
-        each(it, false);
-        return Line::Entries;
-    }
-    let text = without_texts(line);
-    let row = as_row(text.split(|&byte| byte == b'#').next().unwrap_or(&text));
-    let line = if is_object(line) { line } else { &row };
-    match read(line) {
+    let found = if let Some(address) = v4(line) {
+        Ok(vec![(Range::V4(address, address), false)])
+    } else if log::is_logged(line) {
+        log::logged(line).map(|it| vec![(it, false)]).map_err(Line::Unfit)
+    } else if is_object(line) {
+        read(line, true)
+    } else {
+        let text = without_texts(line);
+        read(&as_row(text.split(|&byte| byte == b'#').next().unwrap_or(&text)), false)
+    };
+    match found {
         Err(line) => return line,
-        Ok(found) if !found.is_empty() => {
-            found.into_iter().for_each(|(range, is_excepted)| each(range, is_excepted));
+        // What stands around networks.
+        Ok(found) if found.is_empty() => {
+            let is_frame = line.iter().all(|byte| b"{}[](),; \t".contains(byte));
+            return if is_frame { Line::Nothing } else { Line::Unfit(Unfit::NoNetwork) };
         }
-        Ok(_) if is_frame(line) => return Line::Nothing,
-        Ok(_) => return Line::Unfit(Unfit::NoNetwork),
+        Ok(found) => found.into_iter().for_each(|(range, is_excepted)| each(range, is_excepted)),
     }
     Line::Entries
 }
 
 /// Networks, and whether each is excepted; or what a line has instead.
-fn read(line: &[u8]) -> Result<Found, Line> {
+fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
     if let Some(it) = named_range(line) {
         return Ok(vec![(it, false)]);
     }
-    let (mut found, mut passes, mut depth, is_object) = (Found::new(), false, 0, is_object(line));
+    let (mut found, mut passes, mut depth) = (Found::new(), false, 0);
     let is_set = line.iter().any(|byte| b"{}".contains(byte)) || line.ends_with(b",");
     let mut parts = line.split(|&byte| byte == b';' && !is_object).peekable();
     while let Some(text) = parts.next() {
-        let part = Part { text, is_ended: parts.peek().is_some(), is_set };
+        let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
         let words: Vec<_> = words(text).collect();
         // Behind the last sign of an end there is a comment, unless it begins with a network.
         let is_comment = text.as_ptr() != line.as_ptr() && !part.is_ended && depth == 0;
         if is_comment && words.first().is_none_or(|it| range(it).is_none()) {
             break;
         }
-        let rule =
-            if is_object { Some((Start::Options, words.clone())) } else { rule(&words, text) };
+        let rule = if is_object {
+            Some((Kind::Options, words[..].into()))
+        } else {
+            kind::rule(&words, text)
+        };
         let mut these = match &rule {
-            Some((start, words)) => rule::read(*start, words, part)?,
+            Some((kind, words)) => rules::read(*kind, words, part)?,
             None => plain(&words, part).map_err(Line::Unfit)?,
         };
+        // Of a block.
         if depth == 0 {
-            passes = matches!(rule, Some((Start::Verdict(true), _)));
+            passes = matches!(rule, Some((Kind::Access(true), _)));
         } else {
             these.iter_mut().for_each(|it| it.1 ^= passes);
         }
@@ -98,26 +103,35 @@ fn read(line: &[u8]) -> Result<Found, Line> {
 fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     let is_first =
         |(at, word): (usize, &&[u8])| range(word).is_some() && !(at == 0 && is_count(word));
-    let start = words.iter().enumerate().position(is_first);
-    let Some(before) = start.map(|at| &words[..at]) else { return Ok(vec![]) };
-    let (mut rest, last) =
-        (words[before.len()..].iter().copied().peekable(), before.last().copied());
-    let last = last.unwrap_or(b"");
+    let Some(at) = words.iter().enumerate().position(is_first) else { return Ok(vec![]) };
+    let (before, mut rest) = (&words[..at], words[at..].iter().copied().peekable());
+    let last = before.last().copied().unwrap_or(b"");
     let joint: &[u8] = match last {
         // What follows is where packets go.
-        b"from" if before.len() > 1 || words.len() > before.len() + 3 => b"",
+        b"from" if at > 1 || words.len() > at + 3 => b"",
         b"between" => b"and",
         _ => b"to",
     };
     let mut found = part.networks(&mut rest, last, joint)?;
     let is_name = |it: &&[u8]| number(it).is_none() && !is_count(it) && **it != b"!"[..];
-    // Words before the only network may be about anything.
-    let are_ends = found.len() > 1 && words[before.len()].contains(&b':') && found[0].0.is_v4();
-    let is_more = are_ends || rest.clone().any(|it| range(it).is_some());
-    if before.iter().any(is_name) && !part.is_set && is_more {
+    let is_more = rest.clone().any(|it| range(it).is_some());
+    let next = rest.next().unwrap_or(b"");
+    // Words before the only network may be about anything. Tables of routes have gateways, and
+    // those of connections two ends.
+    let are_ends = found.len() > 1 && words[at].contains(&b':') && found[0].0.is_v4();
+    let is_told = next.iter().any(u8::is_ascii_alphanumeric);
+    if !part.is_set
+        && (before.iter().any(is_name) && (is_more || are_ends)
+            || is_told && (found.len() > 1 || matches!(before, [b"*", ..])))
+    {
         return Err(Unfit::Scattered);
     }
-    let next = rest.next().unwrap_or(b"");
+    // What becomes of something else.
+    if behind(part.text, last).starts_with(b" ")
+        && let Some(why) = look_up(&STARTS, &[last]).and_then(Kind::unfit)
+    {
+        return Err(why);
+    }
     if found.iter().any(|it| it.0.is_every())
         && (!last.is_empty() || !next.is_empty() || found.len() > 1)
     {
@@ -125,19 +139,13 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     }
     // Of tables that lead from a network to what becomes of it.
     let is_map = last.is_empty() && !part.text.contains(&b',') && rest.next().is_none();
-    let passes = is_map && is_one_of(next, "ok dunno permit relay allow accept except")
-        || is_map && next == b"0" && part.is_ended
-        || next == b"nomatch"
-        || rest.last() == Some(b"nomatch");
+    let passes = match next {
+        b"nomatch" => true,
+        b"0" => is_map && part.is_ended,
+        next => is_map && (verdict_of(next) == Some(true) || next == b"except"),
+    };
     found.iter_mut().for_each(|it| it.1 |= passes || last == b"!");
     Ok(found)
-}
-
-/// Whether a line has nothing but what stands around networks.
-fn is_frame(line: &[u8]) -> bool {
-    let first = words(line).next().unwrap_or(b"");
-    matches!(first, b"create" | b"COMMIT" | b"flush")
-        || line.iter().all(|byte| b"{}[](),; \t".contains(byte))
 }
 
 /// The first network of a record that is looked up. Words behind an address extend it to a network

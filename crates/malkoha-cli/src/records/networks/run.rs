@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use super::super::Unfit;
 use super::super::range::{Range, network, number, range, up_to};
 use super::super::ranges::{MASKS, STARTS, has_part, is_end, ranges};
-use super::rule::Found;
+use super::rules::Found;
 
 /// A statement of a line.
 #[derive(Clone, Copy)]
@@ -15,6 +15,8 @@ pub(super) struct Part<'a> {
     pub(super) is_ended: bool,
     /// Whether the line is of elements of a set.
     pub(super) is_set: bool,
+    /// Whether it is of members of objects.
+    pub(super) is_object: bool,
 }
 
 impl<'a> Part<'a> {
@@ -33,12 +35,16 @@ impl<'a> Part<'a> {
             && first.is_v4() == end.is_v4()
             && found.iter().all(is_one)
         {
-            let is_range = last.ends_with(b"range") || are_of_blocks(first, end);
+            let is_range = last.ends_with(b"range");
             // Nobody has a range from one part of the world to another.
-            let is_pair = words.peek().is_none() && last.is_empty() && are_distant(first, end);
+            let is_end = words.peek().is_none() && last.is_empty();
             match up_to(first, end) {
-                Some(both) if is_range || both.size() == 0 => found = vec![(both, false)],
-                Some(_) if is_column && !self.is_set && !is_pair => return Err(Unfit::Ends),
+                Some(both) if is_range || are_of_blocks(both) || first == end => {
+                    found = vec![(both, false)];
+                }
+                Some(both) if is_column && !self.is_set && !(is_end && are_distant(both)) => {
+                    return Err(Unfit::Ends);
+                }
                 None if is_range => return Err(Unfit::NoNetwork),
                 _ => {}
             }
@@ -92,17 +98,17 @@ fn is_column(line: &[u8], word: &[u8]) -> bool {
     before.last().is_some_and(|last| b",\t".contains(last))
 }
 
-/// Whether two addresses are first and last of a network, or of whole blocks of 256.
-fn are_of_blocks(first: Range, last: Range) -> bool {
-    let (first, last) = (first.ends().0, last.ends().1);
+/// Whether a range is a network, or of whole blocks of 256.
+pub(super) fn are_of_blocks(range: Range) -> bool {
+    let (first, last) = range.ends();
     // Few neighbours are as likely themselves.
     let host = (first ^ last).max(7);
     host & host.wrapping_add(1) == 0 && first & host == 0 && last & host == host
         || first & 0xff == 0 && last & 0xff == 0xff
 }
 
-/// Whether the first parts of two addresses differ.
-fn are_distant(first: Range, last: Range) -> bool {
-    let bits = if first.is_v4() { 24 } else { 96 };
-    first.ends().0 >> bits != last.ends().0 >> bits
+/// Whether the first parts of the first and last address differ.
+pub(super) fn are_distant(range: Range) -> bool {
+    let (bits, (first, last)) = (if range.is_v4() { 24 } else { 96 }, range.ends());
+    first >> bits != last >> bits
 }

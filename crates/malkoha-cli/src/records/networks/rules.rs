@@ -1,0 +1,258 @@
+//! Rules of firewalls, resolvers and routers: which networks they are about, and their verdict.
+
+use super::super::Unfit;
+use super::super::domains::Line;
+use super::super::range::{Range, partial, range};
+use super::super::ranges::ranges;
+use super::kind::behind;
+use super::plain;
+use super::run::Part;
+use super::vocabulary::{Kind, STARTS, Word, is_of_allowed, look_up, meaning, verdict_of};
+
+/// Networks, and whether each is excepted.
+pub(super) type Found = Vec<(Range, bool)>;
+
+/// The networks of a rule, whose words from the first one on that matters are these.
+pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found, Line> {
+    let at = words.iter().position(|it| range(it).is_some()).unwrap_or(words.len());
+    let before = &words[..at];
+    let found = match kind {
+        // Behind the name of a column, perhaps.
+        Kind::Nothing if at > 0 || words.is_empty() => return Err(Line::Nothing),
+        Kind::Undo => Err(Unfit::Undone),
+        Kind::Behind(_) | Kind::Else | Kind::Nothing => Err(Unfit::Else),
+        Kind::Add if before.first().is_some_and(|it| is_key(it, part)) => options(words, part),
+        Kind::Add if at > 1 => Err(Unfit::Scattered),
+        Kind::Add => entries(words, part).map(|mut found| {
+            // Behind a comma there is another member of the same entry.
+            let is_member = words.get(at).is_some_and(|it| behind(part.text, it).starts_with(b","));
+            found.truncate(if is_member { 1 } else { usize::MAX });
+            found
+        }),
+        Kind::Entries => entries(words, part),
+        Kind::Clients(passes) => Ok(clients(passes, words)),
+        Kind::Access(passes) if matches!(words, [b"from", ..]) && !words.contains(&&b"to"[..]) => {
+            Ok(clients(passes, words))
+        }
+        Kind::Access(passes) if are_known(before) => packets(Some(passes), words, part),
+        // Somebody may have the name of a verdict.
+        Kind::Access(true) => Err(Unfit::Else),
+        Kind::Access(false) => plain(words, part),
+        Kind::Ends => packets(None, words, part),
+        Kind::Options => options(words, part),
+        Kind::Path => packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part),
+        Kind::Route => {
+            let why = before.iter().find_map(|it| look_up(&STARTS, &[it])?.unfit());
+            // Where packets for it go is not of interest.
+            let mut words = words[at..].iter().copied().peekable();
+            why.map_or_else(|| Ok(ranges(&mut words, b"").take(1).collect()), Err)
+        }
+    };
+    match found {
+        Ok(found) if found.iter().any(|(it, _)| it.is_every()) => Err(Line::Unfit(Unfit::Every)),
+        found => found.map_err(Line::Unfit),
+    }
+}
+
+/// The networks of a rule for packets by what is said of them, and where the packets go.
+#[derive(Default)]
+struct Ends {
+    all: Vec<(Option<Word>, Range, bool)>,
+    goes_out: bool,
+    is_forward: bool,
+}
+
+impl Ends {
+    /// Adds networks; an error if there are others of this kind that are not joined with them.
+    fn add(&mut self, end: Option<Word>, found: Found, is_joined: bool) -> Result<(), Unfit> {
+        if !is_joined && self.all.iter().any(|it| it.0 == end) {
+            return Err(Unfit::Scattered);
+        }
+        self.all.extend(found.into_iter().map(|(it, not)| (end, it, not)));
+        Ok(())
+    }
+
+    fn turn(&mut self, way: Option<Word>) {
+        self.goes_out |= way == Some(Word::Out);
+        self.is_forward |= way == Some(Word::Forward);
+    }
+
+    /// The networks that are not one's own.
+    fn foreign(mut self, passes: bool) -> Result<Found, Unfit> {
+        let (mut theirs, mut own) = (Some(Word::Source), Some(Word::Destination));
+        if self.goes_out {
+            (theirs, own) = (own, theirs);
+        }
+        let has = |end| self.all.iter().any(|it| it.0 == end && !it.1.is_every());
+        if has(own) && (self.is_forward || !has(theirs) && !has(None)) {
+            return Err(Unfit::Goes);
+        }
+        self.all.retain(|it| it.0 == theirs || it.0.is_none());
+        Ok(self.all.into_iter().map(|it| (it.1, it.2 ^ passes)).collect())
+    }
+}
+
+/// Whether words between a verdict and a network are those of rules.
+fn are_known(words: &[&[u8]]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match meaning(word) {
+            Some(Word::Named | Word::Group) => _ = words.next(),
+            Some(_) => {}
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Ends of packets, by names or places, and the verdict, which may be behind them.
+fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
+    let (can_have_places, mut has_places) = (verdict.is_some(), false);
+    let (mut ends, mut end, mut is_not, mut is_input) = (Ends::default(), None, false, false);
+    let (mut last, mut words) = (&b":"[..], words.iter().copied().peekable());
+    while let Some(&word) = words.peek() {
+        if range(word).is_some() {
+            let mut found = part.networks(&mut words, last, b"")?;
+            found.truncate(if has_places { 1 } else { usize::MAX });
+            found.iter_mut().for_each(|it| it.1 ^= is_not);
+            ends.add(end, found, last == b"or")?;
+            is_not = false;
+            end = if has_places { Some(Word::Destination) } else { end };
+            last = word;
+            continue;
+        }
+        words.next();
+        match meaning(word) {
+            it @ Some(Word::Source | Word::Destination) => {
+                (end, has_places) = (it, false);
+                ends.is_forward |= word == b"daddr";
+            }
+            Some(Word::Protocol) if can_have_places && end.is_none() && ends.all.is_empty() => {
+                (end, has_places) = (Some(Word::Source), true);
+            }
+            it @ Some(Word::Any | Word::Group) => {
+                words.next_if(|_| it == Some(Word::Group));
+                end = if has_places { Some(Word::Destination) } else { end };
+            }
+            Some(Word::Named) => _ = words.next(),
+            Some(Word::Not) => is_not = true,
+            Some(Word::In) => is_input = true,
+            Some(Word::Except) => ends.all.last_mut().into_iter().for_each(|it| it.2 ^= true),
+            Some(Word::Action) if !ends.all.is_empty() => {
+                verdict = verdict.or(Some(false));
+                words.next();
+            }
+            Some(Word::Verdict(passes)) if !ends.all.is_empty() => verdict = verdict.or(passes),
+            way => ends.turn(way),
+        }
+        last = word;
+    }
+    ends.is_forward &= !is_input;
+    ends.foreign(verdict.ok_or(Unfit::Else)?)
+}
+
+/// Whether a word is the name of a member, whose value follows.
+fn is_key(word: &[u8], part: Part<'_>) -> bool {
+    matches!(behind(part.text, word), [b'=', ..] | [b'"', b':', ..] | [b'"', b' ', b':', ..])
+        || word.len() > 1 && word.ends_with(b":")
+}
+
+/// What a name says. Of those that are in no table, the first letters may.
+fn key(name: &[u8], is_option: bool) -> Option<Word> {
+    let start = name.iter().position(|it| *it != b'-').unwrap_or(0);
+    let begins = |with: &[u8]| {
+        name[start..].get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with))
+    };
+    match meaning(name) {
+        None if begins(b"src") || begins(b"source") => Some(Word::Source),
+        None if begins(b"dst") || begins(b"dest") => Some(Word::Destination),
+        None if is_option => Some(Word::Named),
+        it => it,
+    }
+}
+
+/// Options of programs, members of objects, attributes of tags. Values say nothing but behind the
+/// names that are known.
+pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
+    let (mut ends, mut verdict, mut is_allowed, mut is_not) = (Ends::default(), None, false, false);
+    // Before the first name there are those of programs, and what they do.
+    let (mut name, mut key) = (&b":"[..], Some(Word::Known));
+    let (mut last, mut words) = (&b""[..], words.iter().copied().peekable());
+    while let Some(&word) = words.peek() {
+        if range(word).is_some() {
+            let joint: &[u8] = if name.ends_with(b"range") { b"to" } else { b"" };
+            let mut found = part.networks(&mut words, name, joint)?;
+            found.iter_mut().for_each(|it| it.1 ^= is_not || last == b"!");
+            let is_end = matches!(key, Some(Word::Source | Word::Destination | Word::Named));
+            ends.add(key.filter(|_| is_end), found, false)?;
+            (is_not, last) = (false, word);
+            continue;
+        }
+        words.next();
+        let value = word.strip_prefix(b":").unwrap_or(word);
+        let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
+        let is_no = matches!(value, b"no" | b"false");
+        let is_undone = || look_up(&STARTS, &[value]) == Some(Kind::Undo);
+        if is_option || is_key(word, part) {
+            (name, key) = (word, self::key(word, is_option));
+            is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
+            is_allowed |= key == Some(Word::Allowed);
+        } else {
+            match key {
+                Some(Word::Known | Word::Action) if is_undone() => return Err(Unfit::Undone),
+                Some(Word::Known) => is_allowed |= meaning(word) == Some(Word::Allowed),
+                Some(Word::Disabled) if !is_no => return Err(Unfit::Undone),
+                Some(Word::Enabled) if is_no => return Err(Unfit::Undone),
+                Some(Word::Allowed) if is_no => is_allowed = false,
+                Some(Word::Action | Word::Allowed) => match meaning(value) {
+                    Some(Word::Verdict(None)) => return Err(Unfit::Else),
+                    _ => verdict = verdict.or(verdict_of(value)),
+                },
+                Some(Word::Way) => ends.turn(meaning(word)),
+                Some(Word::List) => is_allowed |= is_of_allowed(word),
+                _ => {}
+            }
+        }
+        last = word;
+    }
+    ends.foreign(verdict.unwrap_or(is_allowed))
+}
+
+/// Clients of hosts.allow and Apache, where addresses may have fewer parts.
+fn clients(passes: bool, words: &[&[u8]]) -> Found {
+    let (mut found, mut is_excepted) = (Found::new(), passes);
+    let mut words = words.iter().copied().peekable();
+    while let Some(&word) = words.peek() {
+        if let Some((it, is_not)) = ranges(&mut words, b"").next() {
+            found.push((it, is_not ^ is_excepted));
+        } else {
+            words.next();
+            found.extend(partial(word).map(|it| (it, is_excepted)));
+            is_excepted ^= word == b"EXCEPT";
+        }
+    }
+    found
+}
+
+/// Networks, each perhaps with its verdict behind it: elements of sets and maps, and rules of
+/// resolvers and proxies.
+fn entries(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
+    let (mut found, mut judged, mut is_allowed) = (Found::new(), 0, false);
+    let (mut last, mut words) = (&b":"[..], words.iter().copied().peekable());
+    while let Some(&word) = words.peek() {
+        if range(word).is_some() {
+            found.append(&mut part.networks(&mut words, last, b"")?);
+        } else {
+            words.next();
+            if found.is_empty() {
+                is_allowed |= is_of_allowed(word);
+            } else if let Some(passes) = verdict_of(word) {
+                found[judged..].iter_mut().for_each(|it| it.1 ^= passes);
+                judged = found.len();
+            }
+        }
+        last = word;
+    }
+    found.iter_mut().for_each(|it| it.1 ^= is_allowed);
+    Ok(found)
+}

@@ -1,0 +1,238 @@
+//! Words of rules in tables: what they begin, and what they say of networks.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::super::Unfit;
+use super::super::range::number;
+
+/// How a statement is read that begins with a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// As what follows the word and this many names.
+    Behind(usize),
+    /// It takes out what it names.
+    Undo,
+    /// It neither blocks packets nor lets them pass, or is about addresses of one's own.
+    Else,
+    /// It is for people, or names no entries.
+    Nothing,
+    /// One entry of a set, perhaps behind the set's name.
+    Add,
+    /// Networks, each perhaps with its verdict behind it.
+    Entries,
+    /// Clients that may pass, or not.
+    Clients(bool),
+    /// The word is the verdict. Ends of packets follow.
+    Access(bool),
+    /// Ends of packets, and the verdict behind them.
+    Ends,
+    /// Names, each with a value.
+    Options,
+    /// Names of folders, and a value.
+    Path,
+    /// A network, and where packets for it go.
+    Route,
+}
+
+impl Kind {
+    /// Why the networks of a statement are not of interest, whatever they are.
+    pub(super) fn unfit(self) -> Option<Unfit> {
+        match self {
+            Self::Undo => Some(Unfit::Undone),
+            Self::Else => Some(Unfit::Else),
+            _ => None,
+        }
+    }
+}
+
+/// What a word in a rule says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// Where packets come from follows, or where they go.
+    Source,
+    Destination,
+    /// Addresses that are not one's own follow.
+    Either,
+    /// The source follows in access lists of routers, and behind it the destination.
+    Protocol,
+    /// Any address.
+    Any,
+    /// A name or address follows, which says nothing, or is an end of packets.
+    Named,
+    Group,
+    Not,
+    /// What is before it is excepted.
+    Except,
+    Out,
+    In,
+    Forward,
+    Known,
+    /// Whether packets pass; `None` if they are neither blocked nor let pass.
+    Verdict(Option<bool>),
+    /// A verdict follows.
+    Action,
+    /// What it names may pass, unless a verdict follows.
+    Allowed,
+    /// A direction or a chain follows.
+    Way,
+    /// The name of a list follows.
+    List,
+    Disabled,
+    Enabled,
+}
+
+type Words<T> = LazyLock<HashMap<&'static [u8], T>>;
+
+/// `+` joins words, `#` is any number, and `$` any variable.
+pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
+    use Kind::*;
+    table(&[
+        // Of shells and programs.
+        (Behind(0), "sudo doas exec push up - :do $ # [ iptables ip6tables iptables-legacy"),
+        (Behind(0), "ip6tables-legacy iptables-nft ip6tables-nft ipset nft ufw ufw+route ipfw"),
+        (Behind(0), "ipfw+add add+# add+rule insert+rule pfctl -T cscli decisions firewall-cmd"),
+        (Behind(0), "rule insert prepend extended standard seq permanent #+d banip"),
+        (Behind(0), "http-request ip+access-list ipv6+access-list"),
+        (Behind(1), "ip+prefix-list ipv6+prefix-list prefix-list access-list line -t --zone ip+-"),
+        (Behind(1), "tcp-request ip+firewall ipv6+firewall fail2ban-client+set"),
+        (Undo, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate"),
+        (Undo, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
+        (Undo, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
+        (Undo, "revoke-security-group-ingress revoke-security-group-egress"),
+        (Else, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
+        (Else, "masters primaries also-notify use_backend nameserver local broadcast default via"),
+        (Else, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
+        (Else, "--zone+trusted -T+test get+element set+interfaces set+system"),
+        (Nothing, "remark description rem create commit flush header -P -N -F -X"),
+        (Add, "add"),
+        (Entries, "table v elements element add+element access-control ip-cidr ip-cidr6"),
+        (Entries, "ip6-cidr src-ip-cidr secrule"),
+        (Clients(true), "require+ip hosts+allow"),
+        (Clients(false), "require+not hosts+deny"),
+        (Access(true), "allow permit pass accept ignoreip addignoreip whitelist allowlist csf+-a"),
+        (Access(true), "csf+-ta allow-query allow-query-cache allow-transfer allow-recursion"),
+        (Access(true), "allow-update allow-notify allow-from allow_nets"),
+        (Access(false), "deny drop reject block csf+-d csf+-td"),
+        (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range netsh"),
+        (Options, "--add-source new-netfirewallrule set-netfirewallrule az aws gcloud"),
+        (Path, "set edit acl src dst source destination source-address destination-address"),
+        (Route, "route ip+route ipv6+route ip+r shun"),
+    ])
+});
+
+/// Texts that say what a statement is, wherever they are in it.
+pub(super) const SIGNS: [(&[u8], Kind); 8] = [
+    (b"saddr vmap ", Kind::Entries),
+    (b" saddr ", Kind::Ends),
+    (b" daddr ", Kind::Ends),
+    (b"rule family", Kind::Ends),
+    (b"rule priority", Kind::Ends),
+    (b" action=", Kind::Options),
+    (b" allowed=", Kind::Options),
+    (b"(ACCEPT)", Kind::Else),
+];
+
+/// Words without the dashes of long options.
+pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
+    use Word::*;
+    table(&[
+        (Source, "-s from source src saddr src-ip src-range source-address add-source hdr_ip"),
+        (Destination, "-d to destination dst daddr dst-ip dst-range destination-address localip"),
+        (Destination, "localaddress"),
+        (Either, "remoteip remoteaddress cidr cidr-block"),
+        (Protocol, "ip ipv4 ipv6 tcp udp icmp icmpv6 esp gre ah ospf eigrp igmp all #"),
+        (Any, "any anywhere"),
+        (Named, "on proto protocol port interface user group logamount eq gt lt neq table via gw"),
+        (Named, "deny_status label recv xmit sequence queue acl"),
+        (Named, "gateway next-hop nexthop to-addresses pref-src"),
+        (Group, "object-group object"),
+        (Not, "not unless ! notipaddress"),
+        (Except, "except"),
+        (Out, "out outbound output egress"),
+        (In, "in inbound input"),
+        (Forward, "forward fwd"),
+        (Known, "quick inet inet6 host both if : flags keep state me extended standard - --"),
+        (Known, "tcp-rst port-unreach block-policy x-forwarded-for $"),
+        (Verdict(Some(true)), "permit pass accept return direct dunno ok allow_snoop bypass"),
+        (Verdict(Some(true)), "allow_setrd allow_cookie trusted nomatch relay"),
+        (Verdict(Some(false)), "deny drop reject block refuse deny_non_local refuse_non_local"),
+        (Verdict(Some(false)), "discard tarpit"),
+        (
+            Verdict(None),
+            "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat redirect",
+        ),
+        (Verdict(None), "netmap notrack ct tcpmss tee trace passthrough mark-connection"),
+        (Verdict(None), "mark-packet mark-routing fasttrack-connection"),
+        (Verdict(None), "add-src-to-address-list add-dst-to-address-list"),
+        (Action, "-j jump -g goto action access effect verdict decision policy zone op"),
+        (Action, "ruleaction rule-action operation method event command"),
+        (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
+        (Allowed, "authorize-security-group-egress"),
+        (Way, "-A -I -R append insert chain dir direction"),
+        (List, "list name mode type set listname category"),
+        (Disabled, "disabled"),
+        (Enabled, "enabled enable"),
+    ])
+});
+
+fn table<T: Copy>(lists: &[(T, &'static str)]) -> HashMap<&'static [u8], T> {
+    let words = |&(it, words): &(T, &'static str)| words.split(' ').map(move |word| (word, it));
+    lists.iter().flat_map(words).map(|(word, it)| (word.as_bytes(), it)).collect()
+}
+
+/// What words that follow each other mean. Only options of one letter have a case.
+pub(super) fn look_up<T: Copy>(words: &HashMap<&[u8], T>, phrase: &[&[u8]]) -> Option<T> {
+    let (mut text, mut len) = ([0; 48], 0);
+    for word in phrase {
+        let to = text.get_mut(len..=len + word.len())?;
+        to[..word.len()].copy_from_slice(word);
+        to[word.len()] = b'+';
+        if !matches!(word, [b'-', _]) {
+            to.make_ascii_lowercase();
+        }
+        len += word.len() + 1;
+    }
+    words.get(text.get(..len.checked_sub(1)?)?).copied()
+}
+
+/// A word as tables have it: numbers, variables, and programs without their folders.
+pub(super) fn name(word: &[u8]) -> &[u8] {
+    match word {
+        [b'$', ..] => b"$",
+        [b'/', ..] => word.rsplit(|it| *it == b'/').next().unwrap_or(b""),
+        _ if is_count(word) => b"#",
+        _ => word.strip_suffix(b":").or(word.strip_suffix(b"/")).unwrap_or(word),
+    }
+}
+
+/// The number of a rule or item, or how many packets and bytes a rule met.
+pub(super) fn is_count(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"[").unwrap_or(word);
+    let (last, rest) = digits.split_last().unwrap_or((&0, b""));
+    let digits = if b"].KM".contains(last) { rest } else { digits };
+    digits.split(|&it| it == b':').all(|it| !it.is_empty() && number(it).is_some())
+}
+
+/// What a word of a rule says. Only options of one letter have dashes.
+pub(super) fn meaning(word: &[u8]) -> Option<Word> {
+    let mut word = name(word);
+    while word.len() > 2 && word.starts_with(b"-") {
+        word = &word[1..];
+    }
+    look_up(&WORDS, &[word])
+}
+
+/// Whether packets pass (`true`) or not, if a word says it.
+pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
+    match meaning(word)? {
+        Word::Verdict(passes) => passes,
+        Word::Allowed => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether one of the parts of a name says that what has it may pass.
+pub(super) fn is_of_allowed(name: &[u8]) -> bool {
+    name.split(|byte| b"-_:".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
+}
