@@ -6,10 +6,13 @@ use std::fs;
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
-use malkoha::{AnyFilter, FilterView};
+use malkoha::{
+    AnyFilter, ExpiringCuckooFilter, FilterView, GrowableCuckooFilter, GrowableCuckooMap,
+    GrowableExpiringCuckooFilter, MapView,
+};
 
-use crate::support::fixtures;
 use crate::support::mutate::{Random, mutate, seal};
+use crate::support::{assert_damage_is_noticed, fixtures};
 
 #[path = "../../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "they are a library's there")]
@@ -52,6 +55,28 @@ fn decode() {
     files(&fixtures()).iter().for_each(|bytes| targets::decode::run(bytes));
 }
 
+/// Kept files that are not long.
+fn short_files() -> Vec<Vec<u8>> {
+    // A map with spilled values has nearly 8,000 bytes.
+    files(&fixtures()).into_iter().filter(|file| file.len() < 8_000).collect()
+}
+
+/// By streams, by views and without `std`.
+#[test]
+fn every_truncation_and_every_flipped_bit_is_noticed() {
+    for file in short_files() {
+        assert_damage_is_noticed(&file, |bytes| {
+            AnyFilter::from_bytes(bytes).is_err()
+                && FilterView::view(bytes).is_err()
+                && MapView::view(bytes).is_err()
+                && GrowableCuckooFilter::from_bytes(bytes).is_err()
+                && GrowableCuckooMap::from_bytes(bytes).is_err()
+                && ExpiringCuckooFilter::from_bytes(bytes).is_err()
+                && GrowableExpiringCuckooFilter::from_bytes(bytes).is_err()
+        });
+    }
+}
+
 #[test]
 fn mutated_files_do_no_harm() {
     mutate_files(1, 30_000);
@@ -68,9 +93,7 @@ fn a_million_mutated_files_do_no_harm() {
 /// changed file is accepted. With right checksums, hostile contents can be accepted, and then no
 /// operation panics.
 fn mutate_files(seed: u64, rounds: usize) -> HashMap<&'static str, u32> {
-    // A map with spilled values has nearly 8,000 bytes.
-    let originals: Vec<Vec<u8>> =
-        files(&fixtures()).into_iter().filter(|file| file.len() < 8_000).collect();
+    let originals = short_files();
     let (mut random, mut accepted) = (Random(seed), HashMap::new());
     let mut mutated = Vec::new();
     for file in 0..rounds {

@@ -3,8 +3,9 @@
 
 use malkoha::{CuckooFilter, CuckooMap, FilterView, KeyHasher, Layout, ReadError};
 
+use crate::support::mutate::assert_fields_are_checked;
 use crate::support::mutate::seal;
-use crate::support::{assert_damage_is_noticed, fixture, fixtures, seal_header};
+use crate::support::{fixture, fixtures, seal_header};
 
 const HEADER: usize = 128;
 /// Bytes 0 to 15, in their order.
@@ -76,7 +77,6 @@ fn fixtures_of_maps() {
             assert!(opened.get(&key).eq(map.get(&key)));
             assert!(name.contains("copies") || opened.get(&key).any(|value| value == key << 26));
         }
-        assert_damage_is_noticed(&bytes, |bytes| CuckooMap::read_from(bytes).is_err());
     }
 }
 
@@ -90,17 +90,6 @@ fn pieces_are_the_file() {
         let pieces: Vec<_> = (0..).map_while(|number| filter.piece(number)).collect();
         assert_eq!(pieces.len(), filter.piece_count());
         assert!(pieces.concat() == filter.to_bytes());
-    }
-}
-
-#[test]
-fn every_truncation_and_every_flipped_bit_is_noticed() {
-    for (_, filter) in golden_filters() {
-        assert_damage_is_noticed(&filter.to_bytes(), |bytes| {
-            let refused = FilterView::view(bytes).is_err();
-            assert_eq!(refused, CuckooFilter::read_from(bytes).is_err());
-            refused
-        });
     }
 }
 
@@ -173,35 +162,14 @@ fn impossible_copies_are_refused() {
 #[test]
 fn hostile_headers_are_refused_without_an_allocation() {
     let whole = golden_filters()[1].1.to_bytes();
-    let fields = [
-        (10, 2),
-        (12, 1),
-        (13, 1),
-        (14, 1),
-        (15, 1),
-        (16, 1),
-        (32, 8),
-        (40, 8),
-        (48, 4),
-        (52, 4),
-        (56, 8),
-        (64, 8),
-    ];
-    for (at, width) in fields {
-        for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
-            let mut bytes = whole.clone();
-            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            if bytes == whole {
-                continue;
-            }
-            seal_header(&mut bytes);
-            let streamed = CuckooFilter::read_from(&bytes[..]);
-            let viewed = FilterView::view(&bytes);
-            // Only a harmless field may hold another value: the capacity and the kicks.
-            assert_eq!(streamed.is_ok(), viewed.is_ok());
-            assert!(viewed.is_err() || at == 32 || at == 20, "byte {at} = {value} was believed");
-        }
-    }
+    let fields =
+        [(1, &[12, 13, 14, 15, 16][..]), (2, &[10]), (4, &[48, 52]), (8, &[32, 40, 56, 64])];
+    assert_fields_are_checked(&whole, &fields, |bytes| {
+        let is_refused = FilterView::view(bytes).is_err();
+        assert_eq!(CuckooFilter::read_from(bytes).is_err(), is_refused);
+        // The capacity is a harmless field.
+        is_refused || bytes[32..40] != whole[32..40]
+    });
     // A consistent header of a table of 2^40 bytes and more, on a file of a few hundred.
     let mut bytes = whole;
     bytes[48..52].copy_from_slice(&(1_u32 << 20).to_le_bytes());

@@ -6,8 +6,8 @@ use malkoha::{
     ReadError,
 };
 
-use crate::support::mutate::{Random, seal};
-use crate::support::{assert_damage_is_noticed, fixture, fixtures};
+use crate::support::mutate::{Random, assert_fields_are_checked, seal};
+use crate::support::{fixture, fixtures};
 
 const HEADER: usize = 128;
 const RECORD: usize = 16;
@@ -198,17 +198,6 @@ fn a_file_opens_whole_or_not_at_all() {
     assert_eq!(FileKind::of(&bytes).unwrap(), FileKind::Set);
 }
 
-#[test]
-fn every_truncation_and_every_flipped_bit_is_noticed() {
-    for whole in [filter(10, 0.01, 300).to_bytes(), map(100).to_bytes()] {
-        let read = |bytes: &[u8]| match FileKind::of(&whole).unwrap() {
-            FileKind::GrowableSet => GrowableCuckooFilter::from_bytes(bytes).map(drop),
-            _ => GrowableCuckooMap::from_bytes(bytes).map(drop),
-        };
-        assert_damage_is_noticed(&whole, |bytes| read(bytes).is_err());
-    }
-}
-
 /// Copies that a file claims can be counted on, and there is room for one more.
 #[test]
 fn no_file_has_more_copies_than_can_be_counted() {
@@ -241,32 +230,17 @@ fn no_file_has_more_copies_than_can_be_counted() {
 fn hostile_headers_are_refused_without_an_allocation() {
     let whole = filter(10, 0.01, 300).to_bytes();
     let fields = [
-        (10, 2),
-        (12, 1),
-        (13, 1),
-        (14, 1),
-        (15, 1),
-        (16, 1),
-        (17, 1),
-        (21, 3),
-        (40, 8),
-        (48, 4),
-        (52, 4),
-        (56, 8),
-        (64, 8),
+        (1, &[12, 13, 14, 15, 16, 17][..]),
+        (2, &[10]),
+        (3, &[21]),
+        (4, &[48, 52]),
+        (8, &[40, 56, 64]),
     ];
-    for (at, width) in fields {
-        for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
-            let mut bytes = whole.clone();
-            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-            // Fewer keys than slots there can be, where some are doubles.
-            if bytes == whole || (at == 40 && value < 300) {
-                continue;
-            }
-            seal(&mut bytes);
-            assert!(GrowableCuckooFilter::read_from(&bytes[..]).is_err(), "byte {at} = {value}");
-        }
-    }
+    assert_fields_are_checked(&whole, &fields, |bytes| {
+        // Fewer keys than slots there can be, where some are doubles.
+        let has_few = u64::from_le_bytes(*bytes[40..].first_chunk().unwrap()) < 300;
+        has_few || GrowableCuckooFilter::read_from(bytes).is_err()
+    });
     // Consistent, and of 2^40 bytes and more, on a file of a few thousand.
     let mut bytes = whole;
     bytes[48..52].copy_from_slice(&u32::MAX.to_le_bytes());

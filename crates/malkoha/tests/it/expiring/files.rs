@@ -44,6 +44,10 @@ fn the_kept_file_is_read_and_written_again() {
     assert!(any.contains(1_299_u64) && any.kind() == FileKind::ExpiringSet);
     assert!(any == AnyFilter::ExpiringSet(aged()));
     assert!(matches!(CuckooMap::from_bytes(&bytes), Err(ReadError::Kind { .. })));
+    let appended = [&bytes[..], &[0]].concat();
+    assert!(ExpiringCuckooFilter::from_bytes(&appended).is_err());
+    let read = ExpiringCuckooFilter::read_from(&appended[..]).unwrap();
+    assert!(read == aged(), "a stream may go on");
 }
 
 /// Of the other kind: one that has grown and shrunk.
@@ -56,29 +60,6 @@ fn the_kept_file_of_a_growing_set_is_read_and_written_again() {
     let read = AnyFilter::from_bytes(&bytes).unwrap();
     assert!(read == AnyFilter::GrowableExpiringSet(filter) && read.contains(1_299_u64));
     assert_eq!(FileKind::of(&bytes).unwrap(), read.kind());
-    for at in (0..bytes.len()).step_by(bytes.len() / 500 + 1) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 1;
-        assert!(AnyFilter::from_bytes(&damaged).is_err(), "byte {at}");
-        assert!(AnyFilter::from_bytes(&bytes[..at]).is_err(), "{at} bytes");
-    }
-}
-
-#[test]
-fn every_byte_is_checked() {
-    let bytes = aged().to_bytes();
-    for at in 0..bytes.len() {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 1;
-        for damaged in [&damaged[..], &bytes[..at]] {
-            assert!(ExpiringCuckooFilter::from_bytes(damaged).is_err(), "at {at}");
-            assert!(ExpiringCuckooFilter::read_from(damaged).is_err(), "at {at}");
-        }
-    }
-    let appended = [&bytes[..], &[0]].concat();
-    assert!(ExpiringCuckooFilter::from_bytes(&appended).is_err());
-    let read = ExpiringCuckooFilter::read_from(&appended[..]).unwrap();
-    assert!(read == aged(), "a stream may go on");
 }
 
 /// A header with other bytes, and the checksum that these have.

@@ -49,6 +49,25 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
+/// That a file is refused whose fields, of these widths at these places, have other values, and that
+/// has the right checksums.
+pub(crate) fn assert_fields_are_checked(
+    whole: &[u8],
+    fields: &[(usize, &[usize])],
+    is_refused: impl Fn(&[u8]) -> bool,
+) {
+    for (width, at) in
+        fields.iter().flat_map(|&(width, all)| all.iter().map(move |&at| (width, at)))
+    {
+        for value in [0, 1, 3, 127, 255, 1 << 16, u64::from(u32::MAX), 1 << 40, u64::MAX] {
+            let mut bytes = whole.to_vec();
+            bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            seal(&mut bytes);
+            assert!(bytes == whole || is_refused(&bytes), "byte {at} = {value}");
+        }
+    }
+}
+
 /// Puts the right checksums on a file of any kind, whatever its bytes are, as a hostile writer
 /// would. `None`: its parts do not fit into it.
 pub(crate) fn seal(bytes: &mut [u8]) -> Option<()> {
