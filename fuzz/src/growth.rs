@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use arbitrary::Arbitrary;
-use malkoha::{GrowableCuckooFilter, GrowableCuckooMap};
+use malkoha::{
+    GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap, GrowableCuckooFilter,
+    GrowableCuckooMap,
+};
 
 /// What an input stands for.
 #[derive(Arbitrary, Debug)]
@@ -92,9 +95,17 @@ pub fn run(case: Case) {
                 filter.shrink_to_fit();
                 map.shrink_to_fit();
             }
+            // Each file as of those that threads share, and the other way round.
             Operation::Reopen => {
-                filter = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).expect("its own");
-                map = GrowableCuckooMap::from_bytes(&map.to_bytes()).expect("its own bytes");
+                let set = GrowableConcurrentCuckooFilter::from_bytes(&filter.to_bytes());
+                let pairs = GrowableConcurrentCuckooMap::from_bytes(&map.to_bytes());
+                let (set, pairs) = (set.expect("the same file"), pairs.expect("the same file"));
+                assert_eq!((set.len(), set.spilled()), (filter.len(), filter.spilled()));
+                assert_eq!((pairs.len(), pairs.spilled()), (map.len(), map.spilled()));
+                assert!(set == filter.into_concurrent() && pairs == map.into_concurrent());
+                filter = GrowableCuckooFilter::from_bytes(&set.to_bytes()).expect("its own");
+                map = GrowableCuckooMap::from_bytes(&pairs.to_bytes()).expect("its own bytes");
+                assert!(filter == set.to_filter() && map == pairs.to_map());
             }
         }
     }

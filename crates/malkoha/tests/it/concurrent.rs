@@ -3,14 +3,16 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use malkoha::locks::{ElidedMcsLock, Global, Locking, McsLock, ParkingLock, Striped};
 use malkoha::tables::Shared;
 use malkoha::{
     BuildError, Builder, ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, CuckooFilter, Filter,
-    GrowableConcurrentCuckooFilter, Layout,
+    GrowableConcurrentCuckooFilter, Layout, ReadError,
 };
+
+use crate::support::new_to_threads;
 
 /// Batches of the sizes at which they are looked up in another way, with keys that occur several
 /// times, in tables from one bucket on.
@@ -163,29 +165,6 @@ fn no_key_is_missed_in_batches_of_a_few_buckets() {
     assert_eq!(filter.len(), stay.len() as u64);
 }
 
-/// Threads fill a filter to its capacity together: nothing is refused.
-#[test]
-#[cfg_attr(target_family = "wasm", ignore = "needs threads")]
-fn threads_fill_a_filter() {
-    let keys: u64 = if cfg!(miri) { 300 } else { 400_000 };
-    for bits in [8, 12, 16] {
-        let builder = ConcurrentCuckooFilter::builder().capacity(keys).fingerprint_bits(bits);
-        let filter: ConcurrentCuckooFilter = builder.build().unwrap();
-        std::thread::scope(|scope| {
-            for thread in 0..4 {
-                let filter = &filter;
-                scope.spawn(move || {
-                    for key in (thread..keys).step_by(4) {
-                        filter.insert(key).unwrap();
-                    }
-                });
-            }
-        });
-        assert_eq!(filter.len(), keys);
-        assert!((0..keys).all(|key| filter.contains(key)), "{bits} bits");
-    }
-}
-
 /// Copies of one key from several threads are all counted, and cost no slots.
 #[test]
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
@@ -216,6 +195,23 @@ fn other_layouts_are_refused() {
     assert!(matches!(refused, Err(BuildError::Layout { layout: "gap-windows", .. })));
     let plain = CuckooFilter::with_capacity(10, 0.01).unwrap();
     assert!(plain.into_concurrent::<Striped<ParkingLock>>().is_err());
+}
+
+/// A shared set of fixed size is a set with words, and no other can be shared.
+#[test]
+fn a_shared_set_of_fixed_size_is_a_set_with_words() {
+    let shared = ConcurrentCuckooFilter::with_capacity(1_000, 0.01).unwrap();
+    shared.insert_many(&(0..1_000_u64).collect::<Vec<_>>()).unwrap();
+    let plain = CuckooFilter::from_bytes(&shared.to_bytes()).unwrap();
+    assert!(plain.geometry().layout == Layout::Words && plain == shared.to_filter().unwrap());
+    let back: ConcurrentCuckooFilter = Builder::new().capacity(1).fpr(0.1).build().unwrap();
+    assert!(back != shared);
+    let back: ConcurrentCuckooFilter =
+        ConcurrentCuckooFilter::from_bytes(&plain.to_bytes()).unwrap();
+    assert!(back == shared);
+    let other = CuckooFilter::with_capacity(10, 0.01).unwrap().to_bytes();
+    let error = ConcurrentCuckooFilterWith::<Striped<McsLock>>::from_bytes(&other).unwrap_err();
+    assert!(matches!(error, ReadError::Layout("gap-windows")), "{error}");
 }
 
 /// What a thread keeps for its searches is gone when the values that it had before are dropped.
@@ -262,38 +258,17 @@ fn filters_of_all_kinds_are_shared() {
 /// 10^6 keys, each handed in twice by each of four threads at nearly the same time, one by one and
 /// in batches. Some 0.2 % of them seem to be in, and almost every insert needs a lock.
 fn each_key_is_new_once<P: Locking>() {
-    let keys: u64 = if cfg!(miri) { 200 } else { 1_000_000 };
-    let builder = Builder::new().capacity(keys).fingerprint_bits(12);
+    let keys: Vec<u64> = (0..if cfg!(miri) { 200 } else { 1_000_000 }).collect();
+    let builder = Builder::new().capacity(keys.len() as u64).fingerprint_bits(12);
     let filter: ConcurrentCuckooFilterWith<P> = builder.build().unwrap();
-    let new: Vec<AtomicUsize> = (0..keys).map(|_| AtomicUsize::new(0)).collect();
-    let note = |key: u64, is_new: bool| {
-        new[usize::try_from(key).unwrap()].fetch_add(is_new.into(), Ordering::Relaxed);
-    };
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let (filter, note) = (&filter, &note);
-            scope.spawn(move || {
-                for first in (0..keys).step_by(1000) {
-                    let chunk: Vec<u64> = (first..keys.min(first + 1000)).collect();
-                    for round in [0, 1] {
-                        if (first / 1000 + thread + round) % 2 == 0 {
-                            let new = filter.insert_unique_many(&chunk).unwrap();
-                            chunk.iter().zip(new).for_each(|(&key, is_new)| note(key, is_new));
-                        } else {
-                            chunk.iter().for_each(|&k| note(k, filter.insert_unique(k).unwrap()));
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let new = || new.iter().map(|count| count.load(Ordering::Relaxed));
-    assert!(new().all(|count| count <= 1), "a key was new twice");
-    assert_eq!(new().sum::<usize>() as u64, filter.len());
+    let many = |keys: &[u64]| filter.insert_unique_many(keys).unwrap();
+    let new = new_to_threads(&keys, 1000, many, |key| filter.insert_unique(key).unwrap());
+    assert!(new.iter().all(|&count| count <= 1), "a key was new twice");
+    assert_eq!(u64::from(new.iter().sum::<u32>()), filter.len());
     // Each fingerprint with its places is in once.
     assert_eq!(filter.entries().count() as u64, filter.len());
-    assert!((0..keys).all(|key| filter.count(key) == 1));
-    assert!(filter.len() > keys / 100 * 99);
+    assert!(keys.iter().all(|key| filter.count(key) == 1));
+    assert!(filter.len() > keys.len() as u64 / 100 * 99);
 }
 
 #[test]

@@ -80,21 +80,6 @@ geometry_tests! {
     gap_windows_f32: Layout::GapWindows, 32;
 }
 
-/// A key whose two buckets coincide is in once, not twice.
-#[test]
-fn coinciding_buckets_are_counted_once() {
-    for bits in [12, 17, 32] {
-        for key in 0..100_u32 {
-            let mut filter =
-                CuckooFilter::builder().capacity(1).fingerprint_bits(bits).build().unwrap();
-            filter.insert(key).unwrap();
-            assert_eq!(filter.count(key), 1);
-            assert!(filter.remove(key));
-            assert!(!filter.contains(key));
-        }
-    }
-}
-
 /// Large batches are sorted by segment and filled by threads; small ones are not. All keep every
 /// key, and the number of threads changes nothing.
 #[test]

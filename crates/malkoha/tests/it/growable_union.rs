@@ -141,7 +141,7 @@ proptest! {
         // A map's keys go into one segment each, which those of a tiny map may know too little for.
         capacities in (1..40_000_u64, 1..40_000_u64),
         ranges in ((0..5_000_u32, 0..30_000_u32), (0..5_000_u32, 0..30_000_u32)),
-        widths in (1..40_u32, 1..40_u32),
+        widths in (0..40_u32, 0..40_u32),
         copies in prop_oneof![Just(Copies::Sum), Just(Copies::Most)],
     ) {
         let of = |capacity, (from, len): (u32, u32), width: u32| {
@@ -256,6 +256,7 @@ fn a_map_without_values_that_gets_some_can_be_saved() {
     let mut without: GrowableCuckooMap = map(100, 0);
     without.insert_many(&(0..200_000_u64).map(|key| (key, 0)).collect::<Vec<_>>()).unwrap();
     assert!(without.entries().count() > 200_000, "some lie in several");
+    assert!(without.insert(1_u64, 1).is_err() && without.update(1_u64, 0, 0).unwrap());
     let mut with: GrowableCuckooMap = map(1_000_000, 7);
     with.insert(1_u64, 5).unwrap();
     for copies in [Copies::Most, Copies::Sum] {

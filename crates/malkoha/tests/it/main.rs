@@ -21,7 +21,6 @@ mod odd;
 mod parallel;
 mod saving;
 mod serde;
-mod shared_format;
 mod shared_growth;
 mod shared_map;
 mod strangers;

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use malkoha::{
-    Builder, ConcurrentCuckooFilter, Copies, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
+    Builder, ConcurrentCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
     GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap,
     GrowableExpiringCuckooFilter, InsertError, Key, KeyHasher,
@@ -137,48 +137,6 @@ fn too_much_room_is_refused() {
     map.reserve(0, 0).unwrap();
     shared.reserve(0, 0).unwrap();
     assert!(map.get("koel").eq([u64::MAX]) && shared.get("koel").eq([u64::MAX]));
-}
-
-/// A map whose values have no bits counts pairs, as any.
-#[test]
-fn maps_of_values_of_no_bits() {
-    let keys: Vec<u64> = (0..3_000).collect();
-    let builder = || Builder::<GrowableCuckooMap>::new().fpr(0.001).value_bits(0);
-    let mut map = builder().build().unwrap();
-    let shared: GrowableConcurrentCuckooMap =
-        Builder::new().fpr(0.001).value_bits(0).build().unwrap();
-    let pairs: Vec<(u64, u64)> = keys.iter().map(|&key| (key, 0)).collect();
-    map.insert_many(&pairs).unwrap();
-    shared.insert_many(&pairs).unwrap();
-    (0..20).for_each(|_| map.insert(5_u64, 0).unwrap());
-    (0..20).for_each(|_| shared.insert(5_u64, 0).unwrap());
-    let one = shared.to_map();
-    for of in [&map, &one] {
-        assert!(keys.iter().all(|key| of.count_value(key, 0) > 0 && of.values(key).len() == 1));
-        assert!(of.count(5_u64) >= 21 && of.len() >= 3_020);
-    }
-    assert!(map.insert(5_u64, 1).is_err() && shared.insert(5_u64, 1).is_err());
-    assert!(map.update(5_u64, 0, 0).unwrap() && !map.update(1_u64 << 40, 0, 0).unwrap());
-    let mut larger = GrowableCuckooMap::builder().capacity(5_000).fpr(0.01).value_bits(9);
-    larger = larger.growth(4.0);
-    let mut larger = larger.build().unwrap();
-    larger
-        .insert_many(&(2_000..4_000_u64).map(|key| (key, key % 500)).collect::<Vec<_>>())
-        .unwrap();
-    for copies in [Copies::Most, Copies::Sum] {
-        let (mut a, mut b) = (map.clone(), larger.clone());
-        a.unite(&larger, copies).unwrap();
-        b.unite(&map, copies).unwrap();
-        for union in [&mut a, &mut b] {
-            assert!(keys.iter().all(|key| union.get(key).any(|value| value == 0)));
-            assert!((2_000..4_000_u64).all(|key| union.get(key).any(|value| value == key % 500)));
-            assert!((0..21).all(|_| union.remove(5_u64, 0)));
-            union.shrink_to_fit();
-            assert!((2_000..4_000_u64).all(|key| union.get(key).any(|value| value == key % 500)));
-            let read = GrowableCuckooMap::from_bytes(&union.to_bytes()).unwrap();
-            assert!(read == *union);
-        }
-    }
 }
 
 /// Callbacks that panic leave a filter whole, and no lock behind them.

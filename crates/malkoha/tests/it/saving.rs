@@ -6,10 +6,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use malkoha::{
-    ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentCuckooFilter,
-    GrowableConcurrentExpiringCuckooFilter,
-};
+use malkoha::{ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentExpiringCuckooFilter};
 
 /// Two threads that save to one path once shared a temporary file: the renamed file was half of
 /// each.
@@ -120,30 +117,6 @@ fn what_is_saved_while_time_runs_is_read() {
             assert!(read.unwrap() == copy);
         }
     });
-}
-
-/// A filter is saved while its partitions are divided: each copy is whole and can be used.
-#[test]
-fn what_is_saved_while_partitions_are_divided_is_read() {
-    let seen = GrowableConcurrentCuckooFilter::with_capacity(1_000, 0.01).unwrap();
-    let keys: Vec<u64> = (0..100_000).collect();
-    thread::scope(|scope| {
-        let inserts = scope.spawn(|| {
-            for keys in keys.chunks(100) {
-                seen.insert_many(keys).unwrap();
-            }
-        });
-        while !inserts.is_finished() {
-            let before = seen.len();
-            let read = GrowableConcurrentCuckooFilter::from_bytes(&seen.to_bytes()).unwrap();
-            assert!(read.len() >= before);
-            assert_eq!(read.len(), read.entries().map(|entry| entry.copies).sum::<u64>());
-            let copy = seen.clone();
-            copy.insert_many(&keys[..1_000]).unwrap();
-            assert!(keys[..1_000].iter().all(|&key| copy.contains(key)));
-        }
-    });
-    assert!(keys.iter().all(|&key| seen.contains(key)));
 }
 
 /// A disk that is full: the old file stays, and nothing else.

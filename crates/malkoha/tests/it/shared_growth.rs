@@ -1,17 +1,16 @@
 //! Growing filters that threads share: no number and no choice of keys makes them refuse or lose
 //! one. They equal a growing filter with one owner, and keep its rate.
 
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use malkoha::tables::places_looked_at;
-use malkoha::{Builder, GrowableConcurrentCuckooFilter, GrowableCuckooFilter};
+use malkoha::{GrowableConcurrentCuckooFilter, GrowableCuckooFilter};
 
 use crate::support::crafted::{honest, in_one_place, in_one_segment};
+use crate::support::new_to_threads;
 
-fn build(capacity: u64, fpr: f64, growth: Option<f64>) -> GrowableConcurrentCuckooFilter {
-    let builder = Builder::new().capacity(capacity).fpr(fpr);
-    let builder = if let Some(growth) = growth { builder.growth(growth) } else { builder };
-    builder.build().unwrap()
+fn new(capacity: u64, fpr: f64) -> GrowableConcurrentCuckooFilter {
+    GrowableConcurrentCuckooFilter::with_capacity(capacity, fpr).unwrap()
 }
 
 fn has_all(filter: &GrowableConcurrentCuckooFilter, hashes: &[u64]) -> bool {
@@ -26,7 +25,7 @@ fn has_all(filter: &GrowableConcurrentCuckooFilter, hashes: &[u64]) -> bool {
 fn it_takes_what_a_filter_of_one_owner_takes() {
     let hashes = honest(700_000);
     for (capacity, fpr) in [(1, 0.03), (50_000, 0.002), (50_000, 1e-6)] {
-        let shared = build(capacity, fpr, None);
+        let shared = new(capacity, fpr);
         let mut alone = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
         let mut done = 0;
         for next in [100_000, 150_000, 400_000, 700_000] {
@@ -80,34 +79,19 @@ fn it_is_a_filter_of_one_owner_in_branches() {
 #[cfg_attr(target_family = "wasm", ignore = "needs threads")]
 #[cfg_attr(miri, ignore = "too many keys")]
 fn a_key_is_new_once_at_any_size() {
-    let filter = build(500, 1e-4, None);
+    let filter = new(500, 1e-4);
     let mut hashes = honest(80_000);
     hashes.extend(in_one_place(16).take(2_000));
-    let new: Vec<AtomicU8> = hashes.iter().map(|_| AtomicU8::new(0)).collect();
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let (filter, hashes, new) = (&filter, &hashes, &new);
-            scope.spawn(move || {
-                let note = |i: usize, is_new: bool| {
-                    new[i].fetch_add(is_new.into(), Ordering::Relaxed);
-                };
-                for (number, chunk) in hashes.chunks(500).enumerate() {
-                    if (number + thread) % 2 == 0 {
-                        let mut is_new = vec![false; chunk.len()];
-                        filter.insert_unique_hashes(chunk, &mut is_new).unwrap();
-                        (0..).zip(is_new).for_each(|(i, is_new)| note(number * 500 + i, is_new));
-                    } else {
-                        for (i, &hash) in (0..).zip(chunk) {
-                            note(number * 500 + i, filter.insert_unique_hash(hash).unwrap());
-                        }
-                    }
-                }
-            });
-        }
-    });
-    assert!(new.iter().all(|new| new.load(Ordering::Relaxed) <= 1), "a key was new twice");
-    let sum = new.iter().filter(|new| new.load(Ordering::Relaxed) == 1).count();
-    assert_eq!(sum as u64, filter.len());
+    let many = |hashes: &[u64]| {
+        let mut new = vec![false; hashes.len()];
+        filter.insert_unique_hashes(hashes, &mut new).unwrap();
+        new
+    };
+    let one = |&hash: &u64| filter.insert_unique_hash(hash).unwrap();
+    let new = new_to_threads(&hashes, 500, many, one);
+    assert!(new.iter().all(|&count| count <= 1), "a key was new twice");
+    let sum = new.iter().sum::<u32>();
+    assert_eq!(u64::from(sum), filter.len());
     assert!(sum > 80_000 && has_all(&filter, &hashes));
     assert_eq!(filter.entries().map(|entry| entry.copies).sum::<u64>(), filter.len());
 }
@@ -123,12 +107,13 @@ fn no_key_is_missed_while_branches_are_parted() {
 
 fn branches_are_parted() {
     const EACH: usize = 40_000;
-    let filter = build(500, 1e-3, None);
+    let filter = new(500, 1e-3);
     let mut hashes = honest(2 * EACH as u64);
     // A crowd among them, so that keys are stashed.
     for (n, chosen) in in_one_place(18).take(1_000).enumerate() {
         hashes[n * 60] = chosen;
     }
+    let mut is_cloned = false;
     let put_in: Vec<AtomicUsize> = (0..2).map(|_| AtomicUsize::new(0)).collect();
     std::thread::scope(|scope| {
         let writers: Vec<_> = (0..2)
@@ -157,7 +142,10 @@ fn branches_are_parted() {
             }
             let before: Vec<usize> =
                 put_in.iter().map(|chunks| chunks.load(Ordering::Acquire)).collect();
-            let copy = filter.to_filter();
+            // Cloned as it is, or with the partitions put together.
+            is_cloned = !is_cloned;
+            let copy = if is_cloned { filter.clone().to_filter() } else { filter.to_filter() };
+            assert_eq!(copy.len(), copy.entries().map(|entry| entry.copies).sum::<u64>());
             for (thread, chunks) in (0..).zip(before) {
                 for keys in hashes[thread * EACH..][..EACH].chunks(100).take(chunks) {
                     assert!(keys[..50].iter().all(|&hash| copy.count_hash(hash) >= 1));
@@ -179,7 +167,7 @@ fn branches_are_parted() {
 fn large_batches_meet() {
     let hashes = honest(400_000);
     let (first, second) = hashes.split_at(300_000);
-    let (filter, mut alone) = (build(1_000, 0.002, None), build(1_000, 0.002, None).to_filter());
+    let (filter, mut alone) = (new(1_000, 0.002), new(1_000, 0.002).to_filter());
     alone.insert_hashes(first).unwrap();
     std::thread::scope(|scope| {
         let filter = &filter;
@@ -213,10 +201,10 @@ fn many_threads_with_the_same_keys_take_the_memory_of_one() {
     let unique = |filter: &GrowableConcurrentCuckooFilter, hashes: &[u64]| {
         filter.insert_unique_hashes(hashes, &mut vec![false; hashes.len()]).unwrap();
     };
-    let alone = build(1_000, 0.002, None);
+    let alone = new(1_000, 0.002);
     unique(&alone, &hashes);
     for rotated in [0, 9_001] {
-        let filter = build(1_000, 0.002, None);
+        let filter = new(1_000, 0.002);
         std::thread::scope(|scope| {
             for thread in 0..16 {
                 let (filter, mut hashes) = (&filter, hashes.clone());

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use malkoha::{Builder, GrowableConcurrentCuckooMap, GrowableCuckooMap};
+use malkoha::{Builder, GrowableConcurrentCuckooMap};
 
 const KEYS: u64 = 200_000;
 
@@ -66,32 +66,4 @@ fn room_beforehand_saves_growing() {
     let pairs: Vec<(u64, u64)> = (0..100_000).map(|key| (key, key)).collect();
     map.insert_many(&pairs).unwrap();
     assert_eq!(map.size_in_bytes(), before);
-}
-
-/// The file of a shared map is that of a map with one owner, and each becomes the other.
-#[test]
-fn a_shared_map_is_a_map_of_one_owner() {
-    for keys in [0, 3_000, 300_000] {
-        let shared = growing();
-        let pairs: Vec<(u64, u64)> = (0..keys).map(|key| (key, key % 1_000)).collect();
-        shared.insert_many(&pairs).unwrap();
-        (0..9).for_each(|copy| shared.insert(1_u64 << 40, copy / 2).unwrap());
-        let one = shared.to_map();
-        assert!(GrowableCuckooMap::from_bytes(&shared.to_bytes()).unwrap() == one);
-        assert_eq!((one.len(), one.spilled()), (shared.len(), shared.spilled()));
-        // The locks of the partitions take a fixed part, of less than 10,000 bytes.
-        let bytes = [one.size_in_bytes(), shared.size_in_bytes()];
-        assert!(bytes[0] * 11 + 10_000 > bytes[1] * 10 || keys == 0, "{bytes:?} for {keys}");
-        let back = one.clone().into_concurrent();
-        assert!(back == shared && back.segments() == one.segments());
-        let all: Vec<u64> = (0..keys).chain([1 << 40]).collect();
-        for of in [&shared, &back, &shared.clone()] {
-            let [mut found, mut expected] = [Vec::new(), Vec::new()];
-            of.get_many(&all, |i, value| found.push((i, value)));
-            one.get_many(&all, |i, value| expected.push((i, value)));
-            found.sort_unstable();
-            expected.sort_unstable();
-            assert_eq!(found, expected);
-        }
-    }
 }

@@ -1,8 +1,7 @@
 //! What holds of the kind that grows: memory follows the keys that live.
 
-use malkoha::{Builder, GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
+use malkoha::{GrowableExpiringCuckooFilter, GrowableExpiringLoader, UnionError};
 
-use crate::support::crafted::{MIX, hash};
 use crate::support::seal_header;
 
 const HOUR: u64 = 3_600;
@@ -67,32 +66,6 @@ fn unions_of_any_sizes() {
     assert!(left < 60 && ours.len() < 42_000, "{left} and {}", ours.len());
     let other = GrowableExpiringCuckooFilter::with_capacity(10, 0.001, HOUR / 2).unwrap();
     assert!(matches!(ours.union_with(&other), Err(UnionError::Different(_))));
-}
-
-/// Keys that agree in place and path fill their buckets: they are kept beside the table, and expire
-/// there.
-#[test]
-fn crowds_expire_too() {
-    let mut filter: GrowableExpiringCuckooFilter =
-        Builder::new().capacity(20_000).fpr(0.001).expire_after(HOUR).build().unwrap();
-    let one = malkoha::Key::hash_with(&1_u64, filter.hasher());
-    // Only bits differ that neither place nor fingerprint depend on, so that each is another hash
-    // with the same slot, or one with the same places.
-    let string = one.wrapping_mul(MIX);
-    let crowd: Vec<u64> = (0..300_u64).map(|n| hash(string ^ (n << 30))).collect();
-    filter.insert_hashes(&crowd).unwrap();
-    assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
-    let mut new = vec![false; crowd.len()];
-    filter.advance(HOUR / 2);
-    filter.refresh_hashes(&crowd, &mut new).unwrap();
-    assert!(new.iter().all(|&new| !new));
-    filter.advance(HOUR);
-    let copy = GrowableExpiringCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-    assert!(copy == filter && crowd.iter().all(|&hash| copy.contains_hash(hash)));
-    filter.advance(HOUR / 2 + HOUR + HOUR / 15);
-    assert!(crowd.iter().all(|&hash| !filter.contains_hash(hash)) && filter.is_empty());
-    filter.insert_hashes(&crowd).unwrap();
-    assert!(crowd.iter().all(|&hash| filter.contains_hash(hash)));
 }
 
 fn pieces(filter: &GrowableExpiringCuckooFilter) -> Vec<u8> {

@@ -56,5 +56,7 @@ fn jammed_sets_whose_keys_expire_are_saved_and_read() {
         }
         seen.advance(1_000);
         assert!(seen.is_empty());
+        let mut gone = recent.iter().flat_map(|(_, crowd, _)| crowd);
+        assert!(gone.all(|&hash| !seen.contains_hash(hash)));
     }
 }

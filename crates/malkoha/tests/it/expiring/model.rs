@@ -1,86 +1,50 @@
 //! Random operations at random times, beside an exact list of what was seen when.
 
-use malkoha::tables::{Ages, Expiring};
+use malkoha::tables::Stored;
 use malkoha::{
-    BatchError, Builder, ExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter,
-    GrowableExpiringCuckooFilter, InsertError,
+    Builder, ExpiringCuckooFilter, Filter, GrowableConcurrentExpiringCuckooFilter,
+    GrowableExpiringCuckooFilter,
 };
 
 use crate::support::random::Random;
 
-/// What the model asks of each kind.
-pub(crate) trait Remembers {
-    fn advance(&mut self, now: u64);
-    fn contains(&self, key: u64) -> bool;
-    fn contains_many(&self, keys: &[u64]) -> Vec<bool>;
-    fn insert(&mut self, key: u64) -> Result<(), InsertError>;
-    fn insert_unique(&mut self, key: u64) -> Result<bool, InsertError>;
-    fn insert_unique_many(&mut self, keys: &[u64]) -> Result<Vec<bool>, BatchError>;
-    fn refresh(&mut self, key: u64) -> Result<bool, InsertError>;
-    fn age(&self, key: u64) -> Option<u64>;
-    fn len(&self) -> u64;
-    fn expected_fpr(&self) -> f64;
-    /// Written and read again.
-    fn copied(&self) -> Self;
+/// A set of any kind.
+enum Seen {
+    Fixed(ExpiringCuckooFilter),
+    Growing(GrowableExpiringCuckooFilter),
+    Shared(GrowableConcurrentExpiringCuckooFilter),
 }
 
-/// The same methods, of one owner or shared.
-macro_rules! remembers {
-    ($($of:ident)?; $filter:ty) => {
-        impl<$($of: Ages)?> Remembers for $filter {
-            fn advance(&mut self, now: u64) {
-                <$filter>::advance(self, now);
-            }
-            fn contains(&self, key: u64) -> bool {
-                <$filter>::contains(self, key)
-            }
-            fn contains_many(&self, keys: &[u64]) -> Vec<bool> {
-                <$filter>::contains_many(self, keys)
-            }
-            fn insert(&mut self, key: u64) -> Result<(), InsertError> {
-                <$filter>::insert(self, key)
-            }
-            fn insert_unique(&mut self, key: u64) -> Result<bool, InsertError> {
-                <$filter>::insert_unique(self, key)
-            }
-            fn insert_unique_many(&mut self, keys: &[u64]) -> Result<Vec<bool>, BatchError> {
-                <$filter>::insert_unique_many(self, keys)
-            }
-            fn refresh(&mut self, key: u64) -> Result<bool, InsertError> {
-                <$filter>::refresh(self, key)
-            }
-            fn age(&self, key: u64) -> Option<u64> {
-                <$filter>::age(self, key)
-            }
-            fn len(&self) -> u64 {
-                <$filter>::len(self)
-            }
-            fn expected_fpr(&self) -> f64 {
-                <$filter>::expected_fpr(self)
-            }
-            fn copied(&self) -> Self {
-                let copy = Self::from_bytes(&self.to_bytes()).expect("a whole file");
-                assert!(copy == *self);
-                copy
-            }
+/// The same method, of one owner or shared.
+macro_rules! on {
+    ($seen:expr, $it:ident => $do:expr) => {
+        match $seen {
+            Seen::Fixed($it) => $do,
+            Seen::Growing($it) => $do,
+            Seen::Shared($it) => $do,
         }
     };
 }
-remembers!(T; Filter<Expiring<T>>);
-remembers!(; GrowableConcurrentExpiringCuckooFilter);
+
+/// Written and read again.
+fn copied<T: Stored + PartialEq>(filter: &Filter<T>) -> Filter<T> {
+    let copy = Filter::from_bytes(&filter.to_bytes()).expect("a whole file");
+    assert!(copy == *filter);
+    copy
+}
 
 /// The time that keys live, and the steps that it has.
 #[derive(Clone, Copy)]
-pub(crate) struct Terms {
-    pub(crate) ttl: u64,
-    pub(crate) steps: u64,
+struct Terms {
+    ttl: u64,
+    steps: u64,
 }
 
 /// What was asked and answered wrongly, where a filter may be wrong.
 #[derive(Debug, Default)]
-pub(crate) struct Wrong {
-    pub(crate) asked: u64,
-    pub(crate) found: u64,
+struct Wrong {
+    asked: u64,
+    found: u64,
     expected: f64,
 }
 
@@ -152,7 +116,7 @@ fn below(random: &mut Random, end: u64) -> u64 {
 }
 
 /// Operations on a filter that has room for `keys` keys at a time, whatever the times.
-pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operations: u64) -> Wrong {
+fn run(mut filter: Seen, keys: u64, terms: Terms, operations: u64) -> Wrong {
     let mut random = Random(keys ^ terms.ttl);
     let mut model = Model {
         seen: vec![None; usize::try_from(keys).unwrap()],
@@ -171,31 +135,34 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
         };
         model.now += step;
         // A time of before changes nothing.
-        filter.advance(if step == 0 { below(&mut random, model.now + 1) } else { model.now });
+        let now = if step == 0 { below(&mut random, model.now + 1) } else { model.now };
+        on!(&mut filter, it => it.advance(now));
         if operation % 256 == 0 {
-            rate = filter.expected_fpr();
+            rate = on!(&filter, it => it.expected_fpr());
         }
         let key = below(&mut random, keys);
         match below(&mut random, 100) {
             0..30 => {
-                filter.insert(key).unwrap();
+                on!(&mut filter, it => it.insert(key)).unwrap();
                 model.see(key);
             }
             30..45 => {
-                let new = filter.insert_unique(key).unwrap();
+                let new = on!(&mut filter, it => it.insert_unique(key)).unwrap();
                 model.check(key, !new, rate);
                 if new {
                     model.see(key);
                 }
             }
             45..55 => {
-                let new = filter.refresh(key).unwrap();
+                let new = on!(&mut filter, it => it.refresh(key)).unwrap();
                 model.check(key, !new, rate);
                 model.see(key);
             }
             55 => {
                 let batch: Vec<u64> = (0..20).map(|_| below(&mut random, keys)).collect();
-                for (&key, new) in batch.iter().zip(filter.insert_unique_many(&batch).unwrap()) {
+                for (&key, new) in
+                    batch.iter().zip(on!(&mut filter, it => it.insert_unique_many(&batch)).unwrap())
+                {
                     model.check(key, !new, rate);
                     if new {
                         model.see(key);
@@ -204,29 +171,37 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
             }
             56 => {
                 let batch: Vec<u64> = (0..20).map(|_| below(&mut random, keys)).collect();
-                for (&key, found) in batch.iter().zip(filter.contains_many(&batch)) {
+                for (&key, found) in batch.iter().zip(on!(&filter, it => it.contains_many(&batch)))
+                {
                     model.check(key, found, rate);
                 }
             }
             57..70 => {
                 let (ttl, steps) = (terms.ttl, terms.steps);
-                if let (Some(age), Some(passed)) = (filter.age(key), model.passed(key))
+                if let (Some(age), Some(passed)) =
+                    (on!(&filter, it => it.age(key)), model.passed(key))
                     && model.must_find(key)
                 {
                     // The fingerprint of another key may have been seen later.
                     assert!(age <= passed + ttl.div_ceil(steps), "{age} {passed}");
                 }
-                model.check(key, filter.contains(key), rate);
+                model.check(key, on!(&filter, it => it.contains(key)), rate);
             }
             70..99 => {
                 let absent = keys + random.next() % (1 << 60);
-                model.absent.note(filter.contains(absent), rate);
+                model.absent.note(on!(&filter, it => it.contains(absent)), rate);
             }
-            _ if operation % 1000 == 0 => filter = filter.copied(),
+            _ if operation % 1000 == 0 => {
+                filter = match &filter {
+                    Seen::Fixed(it) => Seen::Fixed(copied(it)),
+                    Seen::Growing(it) => Seen::Growing(copied(it)),
+                    Seen::Shared(it) => Seen::Shared(copied(it)),
+                };
+            }
             _ => {}
         }
         if operation % 20_000 == 0 {
-            let (len, kept) = (filter.len(), model.kept());
+            let (len, kept) = (on!(&filter, it => it.len()), model.kept());
             // Fewer by those that share a fingerprint, more by those that splits have doubled.
             assert!(len <= kept + kept / 16 && kept <= len + 2 + kept / 50, "{len} of {kept}");
         }
@@ -240,13 +215,13 @@ pub(crate) fn run<F: Remembers>(mut filter: F, keys: u64, terms: Terms, operatio
 }
 
 /// Operations of each run, of 15: 10^8 together in `checks/run expiry`.
-pub(crate) fn operations() -> u64 {
+fn operations() -> u64 {
     let all = std::env::var("MALKOHA_OPERATIONS").map_or(450_000, |n| n.parse().unwrap());
     all / 15
 }
 
 /// Runs on filters of a kind that are built for `keys / growth` keys.
-fn kind<F: Remembers>(build: impl Fn(u64, f64, Terms) -> F, growth: u64) {
+fn kind(build: impl Fn(u64, f64, Terms) -> Seen, growth: u64) {
     for (keys, fpr, ttl, steps) in
         [(300, 0.01, 1_000, 15), (3_000, 0.001, 60, 7), (40_000, 0.002, 86_400, 216)]
     {
@@ -262,13 +237,18 @@ fn built<F>(builder: Builder<F>, keys: u64, fpr: f64, Terms { ttl, steps }: Term
 
 #[test]
 fn fixed() {
-    kind(|n, fpr, terms| built(ExpiringCuckooFilter::builder(), n, fpr, terms).build().unwrap(), 1);
+    let build = |n, fpr, terms| {
+        Seen::Fixed(built(ExpiringCuckooFilter::builder(), n, fpr, terms).build().unwrap())
+    };
+    kind(build, 1);
 }
 
 #[test]
 fn growable() {
     let build = |n, fpr, terms| {
-        built(GrowableExpiringCuckooFilter::builder(), n, fpr, terms).build().unwrap()
+        Seen::Growing(
+            built(GrowableExpiringCuckooFilter::builder(), n, fpr, terms).build().unwrap(),
+        )
     };
     kind(build, 1);
     kind(build, 100);
@@ -277,7 +257,8 @@ fn growable() {
 #[test]
 fn growable_and_shared() {
     let build = |n, fpr, terms| {
-        built(GrowableConcurrentExpiringCuckooFilter::builder(), n, fpr, terms).build().unwrap()
+        let builder = built(GrowableConcurrentExpiringCuckooFilter::builder(), n, fpr, terms);
+        Seen::Shared(builder.build().unwrap())
     };
     kind(build, 1);
     kind(build, 10);

@@ -1,38 +1,24 @@
 //! What threads do at the same time.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use malkoha::{AnyFilter, GrowableConcurrentExpiringCuckooFilter, Key};
+
+use crate::support::new_to_threads;
 
 const THREADS: u64 = 4;
 const KEYS: u64 = 20_000;
 
 /// Each key is new to one thread in each window, whatever the others do.
 fn one_is_told(seen: &GrowableConcurrentExpiringCuckooFilter) {
+    let keys: Vec<u64> = (0..KEYS).collect();
     for round in 0..5 {
         seen.advance(round * 1_067);
-        let new = AtomicU64::new(0);
-        thread::scope(|scope| {
-            for worker in 0..THREADS {
-                let new = &new;
-                scope.spawn(move || {
-                    let mut keys: Vec<u64> = (0..KEYS).collect();
-                    let turn = usize::try_from(worker * KEYS / THREADS).unwrap();
-                    keys.rotate_left(turn);
-                    let found = if worker % 2 == 0 {
-                        let found = keys.iter().filter(|key| seen.insert_unique(key).unwrap());
-                        found.count()
-                    } else {
-                        let chunks = keys.chunks(777);
-                        let found = chunks.flat_map(|keys| seen.insert_unique_many(keys).unwrap());
-                        found.filter(|&new| new).count()
-                    };
-                    new.fetch_add(found as u64, Ordering::Relaxed);
-                });
-            }
-        });
-        let new = new.into_inner();
+        let many = |keys: &[u64]| seen.insert_unique_many(keys).unwrap();
+        let new = new_to_threads(&keys, 777, many, |key| seen.insert_unique(key).unwrap());
+        assert!(new.iter().all(|&count| count <= 1), "a key was new twice");
+        let new = u64::from(new.iter().sum::<u32>());
         // But for those that share a fingerprint.
         assert!((KEYS - KEYS / 100..=KEYS).contains(&new), "round {round}: {new}");
         assert_eq!(seen.len(), new, "round {round}");

@@ -14,7 +14,7 @@
 //! | `clear`, `clone`, `==` | `clear_clone_and_equality`; `mapped` |
 //! | `entries`, `lookups` | `copies`, `lookups_and_numbers` |
 //! | `par_contains_many` | parallel.rs |
-//! | `save`, `open`, `to_bytes`, `from_bytes` | `files`; `mapped`; format.rs, growable_format.rs, shared_format.rs, shared_map.rs |
+//! | `save`, `open`, `to_bytes`, `from_bytes` | `files`; `mapped`; format.rs, growable_format.rs, corpus.rs |
 //! | serde | serde.rs |
 //! | `map` | `mapped` |
 //! | `union_with`, `unite` | union.rs, growable_union.rs, map.rs, jammed.rs |

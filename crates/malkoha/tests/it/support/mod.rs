@@ -6,6 +6,7 @@ pub(crate) mod random;
 pub(crate) mod xxh3;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, Layout};
@@ -50,6 +51,35 @@ pub(crate) fn assert_damage_is_noticed(file: &[u8], is_refused: impl Fn(&[u8]) -
         assert!(is_refused(&flipped), "bit {bit}");
         flipped[bit / 8] ^= 1 << (bit % 8);
     }
+}
+
+/// Hands keys to four threads at the same time, twice each, in chunks and one by one. Returns to how
+/// many each was new.
+pub(crate) fn new_to_threads<K: Sync>(
+    keys: &[K],
+    chunk: usize,
+    many: impl Fn(&[K]) -> Vec<bool> + Sync,
+    one: impl Fn(&K) -> bool + Sync,
+) -> Vec<u32> {
+    let new: Vec<_> = keys.iter().map(|_| AtomicU32::new(0)).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (new, many, one) = (&new, &many, &one);
+            scope.spawn(move || {
+                for (number, keys) in keys.chunks(chunk).enumerate() {
+                    for round in [0, 1] {
+                        let is_many = (number + thread + round) % 2 == 0;
+                        let is_new =
+                            if is_many { many(keys) } else { keys.iter().map(one).collect() };
+                        for (new, is_new) in new[number * chunk..].iter().zip(is_new) {
+                            new.fetch_add(is_new.into(), Ordering::Relaxed);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    new.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// That a filter's rate is the one that it states, by so many lookups of absent keys.
