@@ -51,22 +51,6 @@ pub(crate) fn refusal(dir: &Dir) -> String {
 }
 
 #[test]
-fn a_file_without_its_header_is_no_file_without_use() {
-    for number in 0..4 {
-        let (dir, expected) = without_checkpoint();
-        let logs = dir.logs();
-        assert_eq!(logs.len(), 4);
-        change(&logs[number], |bytes| bytes[..64].fill(0));
-        let text = refusal(&dir);
-        assert!(text.contains("damaged at byte 0: its header is blank"), "{text}");
-        assert_eq!(dir.logs().len(), 4, "nothing was removed");
-        let repair = Store::repair(dir.path()).unwrap();
-        assert_eq!(repair.set_aside.len(), 1);
-        assert_holds(&dir.open(), &expected);
-    }
-}
-
-#[test]
 fn a_file_that_was_never_written_has_no_use() {
     let (dir, expected) = without_checkpoint();
     let empty = dir.path().join("000000000005.log");

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use malkoha_store::storage::{OsStorage, Storage};
-use malkoha_store::{Batch, Durability, Error, Options, Store};
+use malkoha_store::{Durability, Error, Options, Store};
 use tempfile::TempDir;
 
 use crate::damage::change;
-use crate::full::some;
+use crate::full::{fill_with, some};
 use crate::mounts::{Device, Loop};
 use crate::simulated::Simulated;
 use crate::support::{Contents, assert_holds, delete_all, key, options, put_all};
@@ -452,17 +452,10 @@ fn compaction_of_a_full_store_leaves_room_for_the_next() {
     let path = device.path().join("store");
     let open = || Store::open(&path, &options).unwrap();
     let store = open();
-    let mut full = 0;
     // Batches longer than a file.
-    let refused = (0..).find_map(|_| {
-        let mut batch = Batch::new();
-        for n in full..full + 5000 {
-            batch.put(&key(n), &[7; 200]).unwrap();
-        }
-        full += 5000;
-        store.apply(&batch).err()
+    let full = fill_with(&store, std::iter::repeat(5000), |batch, n| {
+        batch.put(&key(n), &[7; 200]).unwrap();
     });
-    assert!(matches!(refused, Some(Error::NoSpace { .. })), "{refused:?}");
     store.close().unwrap();
     // Other files leave too little room for a checkpoint, or for a file of full length.
     let _ = std::fs::remove_file(path.join("CHECKPOINT"));

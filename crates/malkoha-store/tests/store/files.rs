@@ -5,7 +5,7 @@ use std::fs;
 use malkoha_store::{Error, Store};
 
 use crate::damage::{change, seal_header};
-use crate::support::{Dir, assert_holds, contents, each_file, filled, key, options};
+use crate::support::{Dir, assert_holds, each_file, filled, key, options};
 
 /// A flipped bit is reported, or makes no difference; no answer is wrong.
 #[test]
@@ -41,25 +41,6 @@ fn no_flipped_bit_is_served() {
     }
     assert!(detected > 100, "{detected}");
     assert_holds(&dir.open(), &expected);
-}
-
-#[test]
-fn damage_in_the_middle_of_the_log_is_refused_and_repair_keeps_the_rest() {
-    let (dir, expected) = filled();
-    dir.remove("CHECKPOINT");
-    change(&dir.logs()[1], |bytes| bytes[5000] ^= 1);
-    let error = Store::open(dir.path(), &options()).err().unwrap();
-    assert!(
-        matches!(&error, Error::Damaged { file, offset, .. }
-        if file == "000000000002.log" && (4900..=5000).contains(offset)),
-        "{error}"
-    );
-    let repair = Store::repair(dir.path()).unwrap();
-    assert_eq!((repair.keys, repair.skipped.len()), (599, 1));
-    assert_eq!(repair.set_aside, ["000000000002.log.damaged"]);
-    let found = contents(&dir.open());
-    assert_eq!(found.len(), 599);
-    assert!(found.iter().all(|(key, value)| expected.get(key) == Some(value)));
 }
 
 #[test]

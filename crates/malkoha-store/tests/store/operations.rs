@@ -5,36 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use malkoha_store::{Batch, Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
+use malkoha_store::{Durability, Error, MAX_KEY, MAX_VALUE, Options, Store};
 
-use crate::support::{
-    Contents, Dir, assert_holds, delete_all, each_file, key, options, pairs, put_all,
-};
-
-#[test]
-fn puts_overwrites_and_deletes_are_seen_at_once_and_after_reopening() {
-    let dir = Dir::new();
-    let mut expected = Contents::new();
-    for round in 0..3 {
-        let store = dir.open();
-        assert_holds(&store, &expected);
-        for n in 0..2000_u32 {
-            let value = vec![round; n as usize % 90];
-            store.put(&key(n % 1200), &value).unwrap();
-            expected.insert(key(n % 1200), value);
-            if n % 3 == 0 {
-                let gone = key(n / 3);
-                assert_eq!(store.delete(&gone).unwrap(), expected.remove(&gone).is_some());
-            }
-        }
-        assert_holds(&store, &expected);
-        if round == 1 {
-            store.close().unwrap();
-        }
-    }
-    assert!(dir.logs().len() > 5);
-    assert_holds(&dir.open(), &expected);
-}
+use crate::support::{Contents, Dir, assert_holds, each_file, key, options};
 
 /// Writes that are synced go another way to the file than others do.
 #[test]
@@ -96,45 +69,6 @@ fn the_longest_value() {
     assert!(matches!(store.put(b"l", &vec![0; MAX_VALUE + 1]), Err(Error::ValueTooLong(_))));
 }
 
-#[test]
-fn a_batch_is_applied_in_order() {
-    let dir = Dir::new();
-    let store = dir.open();
-    store.put(b"a", b"1").unwrap();
-    let mut batch = Batch::new();
-    batch.put(b"b", b"1").unwrap().put(b"b", b"2").unwrap().delete(b"a").unwrap();
-    batch.put(b"c", b"1").unwrap().delete(b"c").unwrap().delete(b"never").unwrap();
-    store.apply(&batch).unwrap();
-    store.apply(&Batch::new()).unwrap();
-    let expected = Contents::from([(b"b".to_vec(), b"2".to_vec())]);
-    assert_holds(&store, &expected);
-    drop(store);
-    dir.remove("CHECKPOINT");
-    assert_holds(&dir.open(), &expected);
-}
-
-#[test]
-fn a_snapshot_does_not_change() {
-    let dir = Dir::new();
-    let store = dir.open();
-    let mut expected = Contents::new();
-    put_all(&store, &mut expected, 0..3000, b"old");
-    let snapshot = store.snapshot();
-    for n in 0..3000 {
-        if n % 2 == 0 {
-            store.delete(&key(n)).unwrap();
-        } else {
-            store.put(&key(n), b"new").unwrap();
-        }
-        store.put(&key(n + 10_000), b"more").unwrap();
-    }
-    store.compact().unwrap();
-    assert_eq!(Contents::from_iter(pairs(snapshot.iter())), expected);
-    assert_eq!(snapshot.len(), 3000);
-    assert_eq!(snapshot.get(&key(4)).unwrap().as_deref(), Some(&b"old"[..]));
-    assert_eq!(snapshot.get(&key(10_004)).unwrap(), None);
-}
-
 /// Time is not waited for: what ended at once is over.
 #[test]
 fn what_has_an_end_ends_and_shows_nothing_older() {
@@ -157,28 +91,6 @@ fn what_has_an_end_ends_and_shows_nothing_older() {
     let store = dir.open();
     assert_eq!(store.get(b"key").unwrap(), None);
     assert_eq!(store.get(b"other").unwrap().unwrap(), b"for long");
-}
-
-#[test]
-fn compaction_gives_space_back_and_brings_nothing_back() {
-    let dir = Dir::new();
-    let store = dir.open();
-    let mut expected = Contents::new();
-    put_all(&store, &mut expected, 0..5000, &[1; 100]);
-    delete_all(&store, &mut expected, (0..5000).filter(|n| n % 2 == 0));
-    let index_bytes = store.stats().index_bytes;
-    store.compact().unwrap();
-    assert_holds(&store, &expected);
-    let stats = store.stats();
-    assert!(stats.index_bytes < index_bytes * 3 / 4, "{stats:?}, before {index_bytes}");
-    let live: usize = expected.iter().map(|(key, value)| key.len() + value.len()).sum();
-    assert!(stats.log_bytes * 10 < live as u64 * 13, "{stats:?} for {live} bytes");
-    assert!(store.verify().unwrap().damage.is_empty());
-    drop(store);
-    let used: u64 = dir.logs().iter().map(|path| path.metadata().unwrap().len()).sum();
-    assert!(used < live as u64 * 2);
-    dir.remove("CHECKPOINT");
-    assert_holds(&dir.open(), &expected);
 }
 
 #[test]

@@ -50,6 +50,9 @@ fn check(snapshot: &Snapshot, states: &[Contents; 3], random: &mut Random) {
         }
         assert_eq!(all, wanted(&|_| true));
         let (a, b) = (random_key(random), random_key(random));
+        for key in [&a, &b] {
+            assert_eq!(table.get(key).unwrap().as_deref(), state.get(key).map(Vec::as_slice));
+        }
         assert_eq!(pairs(table.prefix(&a).unwrap()), wanted(&|key| key.starts_with(&a)));
         let mut bound = |key| match random.below(3) {
             0 => Bound::Unbounded,

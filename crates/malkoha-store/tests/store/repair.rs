@@ -5,7 +5,7 @@ use std::fs;
 use malkoha_store::{Batch, Durability, Error, LostKey, Store};
 
 use crate::damage::{change, flip, place, refusal, seal_header, without_checkpoint};
-use crate::support::{Contents, Dir, assert_holds, contents, key, options};
+use crate::support::{Contents, Dir, assert_holds, contents, filled, key, options};
 
 #[test]
 fn repair_keeps_what_is_whole_of_a_damaged_batch_and_nothing_of_a_torn_one() {
@@ -88,16 +88,21 @@ fn repair_keeps_files_behind_two_damaged_places() {
 #[test]
 fn repair_reads_a_file_whose_header_is_damaged() {
     for number in 0..4 {
-        for at in [0..1, 9..10, 20..21, 24..25, 30..31, 24..32, 32..33, 40..41, 50..51, 61..62] {
+        let some = [0..1, 9..10, 20..21, 24..25, 30..31, 24..32, 32..33, 40..41, 50..51, 61..62];
+        for at in some.into_iter().chain(std::iter::once(0..64)) {
             let (dir, expected) = without_checkpoint();
+            let is_blank = at.len() == 64;
             change(&dir.logs()[number], |bytes| {
-                bytes[at.clone()].iter_mut().for_each(|byte| *byte = !*byte);
+                let to = |byte: u8| if is_blank { 0 } else { !byte };
+                bytes[at.clone()].iter_mut().for_each(|byte| *byte = to(*byte));
             });
-            refusal(&dir);
+            let told = refusal(&dir);
+            assert!(!is_blank || told.contains("damaged at byte 0: its header is blank"), "{told}");
+            assert_eq!(dir.logs().len(), 4, "nothing was removed");
             let repair = Store::repair(dir.path()).unwrap();
             assert_eq!(
-                repair.keys,
-                expected.len() as u64,
+                (repair.keys, repair.set_aside.len()),
+                (expected.len() as u64, 1),
                 "file {number}, bytes {at:?}: {repair:?}"
             );
             assert_holds(&dir.open(), &expected);
@@ -107,16 +112,24 @@ fn repair_reads_a_file_whose_header_is_damaged() {
 
 #[test]
 fn what_was_set_aside_before_stays() {
-    let (dir, _) = without_checkpoint();
-    for n in ["key 250", "key 10"] {
-        let name = dir.logs().into_iter().find(|path| {
-            let bytes = fs::read(path).unwrap();
-            bytes.windows(n.len()).any(|part| part == n.as_bytes())
-        });
-        flip(&name.unwrap(), n.as_bytes());
+    let (dir, _) = filled();
+    for (n, left) in [("key 250", 599), ("key 10", 598)] {
+        let (log, at) = dir
+            .logs()
+            .into_iter()
+            .find_map(|path| {
+                let bytes = fs::read(&path).unwrap();
+                let at = bytes.windows(n.len()).position(|part| part == n.as_bytes());
+                at.map(|at| (path, at))
+            })
+            .unwrap();
+        flip(&log, n.as_bytes());
+        dir.remove("CHECKPOINT");
+        let told = refusal(&dir);
+        assert!(told.contains(&format!("is damaged at byte {}: ", at - 16)), "{told}");
         fs::write(dir.path().join("000000000002.log.damaged"), "older").unwrap();
         let repair = Store::repair(dir.path()).unwrap();
-        assert_eq!(repair.set_aside.len(), 1);
+        assert_eq!((repair.keys, repair.skipped.len(), repair.set_aside.len()), (left, 1, 1));
         assert!(dir.path().join(&repair.set_aside[0]).metadata().unwrap().len() > 5);
     }
     let older = fs::read(dir.path().join("000000000002.log.damaged")).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use malkoha_store::{Durability, Entries, Options, Store};
+use malkoha_store::{Durability, Entries, Options, Store, Table, TableSnapshot};
 use tempfile::TempDir;
 
 pub(crate) type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -106,8 +106,12 @@ pub(crate) fn pairs(entries: Entries<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// All that a store has, by iteration.
 pub(crate) fn contents(store: &Store) -> Contents {
-    let pairs = pairs(store.snapshot().iter());
-    assert!(!store.main().is_ordered() || pairs.is_sorted_by(|a, b| a.0 < b.0));
+    table_contents(&store.main(), &store.snapshot().main())
+}
+
+fn table_contents(table: &Table<'_>, snapshot: &TableSnapshot<'_>) -> Contents {
+    let pairs = pairs(snapshot.iter());
+    assert!(!table.is_ordered() || pairs.is_sorted_by(|a, b| a.0 < b.0));
     let (count, contents) = (pairs.len(), Contents::from_iter(pairs));
     assert_eq!(contents.len(), count);
     contents
@@ -117,7 +121,17 @@ pub(crate) fn contents(store: &Store) -> Contents {
 #[track_caller]
 pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
     assert_eq!(store.len(), expected.len() as u64);
-    assert_eq!(&contents(store), expected);
+    assert_table_holds(&store.main(), &store.snapshot().main(), expected);
+}
+
+/// A table has exactly these keys: asked one by one, all at once, and by iteration.
+#[track_caller]
+pub(crate) fn assert_table_holds(
+    table: &Table<'_>,
+    snapshot: &TableSnapshot<'_>,
+    expected: &Contents,
+) {
+    assert_eq!(&table_contents(table, snapshot), expected);
     let keys: Vec<_> =
         expected.keys().cloned().chain((0..50).map(|n| format!("absent {n}").into())).collect();
     let mut asked = 0;
@@ -126,10 +140,11 @@ pub(crate) fn assert_holds(store: &Store, expected: &Contents) {
         assert_eq!(i, asked);
         asked += 1;
     };
-    store.get_many(&keys, each).unwrap();
+    table.get_many(&keys, each).unwrap();
     assert_eq!(asked, keys.len());
     for key in &keys {
-        assert_eq!(store.get(key).unwrap().as_ref(), expected.get(key));
+        assert_eq!(table.get(key).unwrap().as_ref(), expected.get(key));
+        assert_eq!(table.contains(key).unwrap(), expected.contains_key(key));
     }
 }
 

@@ -8,27 +8,11 @@ use malkoha_store::{Batch, Durability, Error, Store, Swap, Table, TableSnapshot}
 
 use crate::damage::flip;
 use crate::simulated::Simulated;
-use crate::support::{Contents, Dir, assert_holds, key, options, pairs};
+use crate::support::{Contents, Dir, assert_holds, assert_table_holds, key, options, pairs};
 
-/// What a table has, by iteration.
-fn contents(store: &Store, name: &str) -> Contents {
-    let snapshot = store.snapshot();
-    Contents::from_iter(pairs(snapshot.table(name).unwrap().iter()))
-}
-
-/// A table has exactly these keys: asked one by one, all at once, and by iteration.
-#[track_caller]
 fn assert_has(store: &Store, name: &str, expected: &Contents) {
-    let table = store.table(name).unwrap();
-    assert_eq!(contents(store, name), *expected);
-    let keys: Vec<&[u8]> = expected.keys().map(|key| &key[..]).chain([&b"absent"[..]]).collect();
-    let mut found = Vec::new();
-    table.get_many(&keys, |_, value| found.push(value.map(<[u8]>::to_vec))).unwrap();
-    for (key, found) in keys.iter().zip(found) {
-        assert_eq!(found.as_ref(), expected.get(*key));
-        assert_eq!(table.get(key).unwrap(), found);
-        assert_eq!(table.contains(key).unwrap(), found.is_some());
-    }
+    let (table, snapshot) = (store.table(name).unwrap(), store.snapshot());
+    assert_table_holds(&table, &snapshot.table(name).unwrap(), expected);
 }
 
 /// The same keys in many tables, each with its own values; also among the store's own keys.

@@ -73,7 +73,10 @@ fn many_files() {
     let store = Store::open(dir.path(), &options).unwrap();
     assert!(store.verify().unwrap().damage.is_empty());
     delete_all(&store, &mut expected, (0..5000).step_by(2));
+    let before = store.stats().index_bytes;
     store.compact().unwrap();
+    let stats = store.stats();
+    assert!(stats.index_bytes < before * 3 / 4, "{stats:?}, before {before}");
     let copy = Dir::new();
     store.backup(copy.path()).unwrap();
     store.close().unwrap();
