@@ -129,35 +129,6 @@ mod tests {
         Run { units: vec![0; names.len()], shared, begins }
     }
 
-    /// Keys of the bytes at either end, with many equal parts.
-    #[test]
-    fn every_key_lies_around_its_place() {
-        for shared in [&b""[..], b"\xff", b"a long beginning"] {
-            let digit = |n: u32, i| [0, 1, 0xff][(n / 3_u32.pow(i) % 3) as usize];
-            let name = |n: u32| {
-                let digits: Vec<u8> = (0..n % 12).map(|i| digit(n * 7919, i)).collect();
-                [shared, &digits].concat()
-            };
-            let mut names: Vec<_> = (0..3000).map(name).collect();
-            names.sort();
-            let run = run(&names);
-            for (at, name) in names.iter().enumerate() {
-                for count in 0..=shared.len() {
-                    assert_eq!(run.begin(at, count), Some(begin(&name[count..])), "{name:?}");
-                }
-            }
-            for name in names.iter().step_by(7) {
-                for end in 0..=name.len() {
-                    for key in [name[..end].to_vec(), [&name[..end], b"\x02"].concat()] {
-                        let around = run.around(&key);
-                        let place = names.partition_point(|name| *name < key);
-                        assert!((around.start..=around.end).contains(&place), "{key:?}");
-                    }
-                }
-            }
-        }
-    }
-
     #[test]
     fn a_search_reads_no_key_that_differs_in_eight_bytes() {
         let name = |n: u64| [b"koel", &n.to_be_bytes()[..]].concat();
