@@ -1,6 +1,5 @@
 //! Batches: threads for lookups, numpy arrays for answers.
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::thread;
 
@@ -136,32 +135,16 @@ fn on_one_thread<R: Copy + Default>(
     answers: &mut [R],
     answer: &impl Fn(&[u64], &mut [R]),
 ) {
-    one_by_one(keys, start..start + answers.len(), answers, |hashes, answers| {
-        answer(hashes, answers);
-        Ok::<(), Infallible>(())
-    })
-    .unwrap_or_else(|never| match never {});
-}
-
-/// Calls `answer` for chunks of hashes of the keys in `range`, in order.
-fn one_by_one<R: Copy + Default, E>(
-    keys: &Columns,
-    range: Range<usize>,
-    answers: &mut [R],
-    mut answer: impl FnMut(&[u64], &mut [R]) -> Result<(), E>,
-) -> Result<(), E> {
-    let first = range.start;
-    keys.for_each_chunk(range, |positions, hashes| match positions {
-        Positions::All(start) => answer(hashes, &mut answers[start - first..][..hashes.len()]),
+    keys.for_each_chunk(start..start + answers.len(), |positions, hashes| match positions {
+        Positions::All(first) => answer(hashes, &mut answers[first - start..][..hashes.len()]),
         Positions::Some(positions) => {
             let mut kept = [R::default(); CHUNK];
-            answer(hashes, &mut kept[..hashes.len()])?;
+            answer(hashes, &mut kept[..hashes.len()]);
             for (&position, &one) in positions.iter().zip(&kept) {
-                answers[position - first] = one;
+                answers[position - start] = one;
             }
-            Ok(())
         }
-    })
+    });
 }
 
 /// Calls `change` for chunks of hashes of the keys in `range`, in order, to fill in one answer for
@@ -182,9 +165,7 @@ pub(crate) fn change_in_order(
         for (i, &one) in chunk.iter().enumerate() {
             answers[positions.of(i)] = one;
         }
-        Ok::<(), Infallible>(())
-    })
-    .unwrap_or_else(|never| match never {});
+    });
 }
 
 /// Inserts all keys in `range` that can be.

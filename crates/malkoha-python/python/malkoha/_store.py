@@ -82,6 +82,22 @@ class _Changes(_Views):
         files until it is closed or collected."""
         return Snapshot(self)
 
+    def __iter__(self):
+        return iter(self.snapshot())
+
+    def _pairs(self):
+        return self.snapshot()._pairs()
+
+    def prefix(self, prefix):
+        """The keys that begin with these bytes, with their values: an iterator over pairs, sorted
+        by key. Reads the whole log, unless keys are kept in order."""
+        return self.snapshot().prefix(prefix)
+
+    def range(self, start=None, stop=None):
+        """The keys from `start` to before `stop`, with their values: an iterator over pairs, sorted
+        by key. Reads the whole log, unless keys are kept in order."""
+        return self.snapshot().range(start, stop)
+
     def pop(self, key, default=_MISSING):
         """Removes a key and returns its value: in one step, so that one thread gets it."""
         while (value := self.get(key)) is not None:

@@ -222,11 +222,11 @@ impl Columns {
 
     /// Calls `each` for chunks of at most [`CHUNK`] of the keys in `range`, in order, with the
     /// positions of the keys and their hashes. Nulls are left out.
-    pub(crate) fn for_each_chunk<E>(
+    pub(crate) fn for_each_chunk(
         &self,
         range: Range<usize>,
-        mut each: impl FnMut(Positions<'_>, &[u64]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut each: impl FnMut(Positions<'_>, &[u64]),
+    ) {
         let mut hashes = [0; CHUNK];
         let mut kept = [0; CHUNK];
         let mut first = 0;
@@ -236,7 +236,7 @@ impl Columns {
                 let len = CHUNK.min(here.end - start);
                 column.hash(self.hasher, start - first, &mut hashes[..len]);
                 if !column.has_nulls() {
-                    each(Positions::All(start), &hashes[..len])?;
+                    each(Positions::All(start), &hashes[..len]);
                     continue;
                 }
                 let mut count = 0;
@@ -245,11 +245,10 @@ impl Columns {
                     (hashes[count], kept[count]) = (hashes[i], start + i);
                     count += usize::from(!column.is_null(start - first + i));
                 }
-                each(Positions::Some(&kept[..count]), &hashes[..count])?;
+                each(Positions::Some(&kept[..count]), &hashes[..count]);
             }
             first += column.len();
         }
-        Ok(())
     }
 
     /// The hashes of all keys that are not null, and their positions if some are.
@@ -257,12 +256,11 @@ impl Columns {
         let mut hashes = Vec::with_capacity(range.len());
         let has_nulls = self.columns.iter().any(|column| column.has_nulls());
         let mut positions = has_nulls.then(Vec::new);
-        let Ok(()) = self.for_each_chunk(range, |at, chunk| {
+        self.for_each_chunk(range, |at, chunk| {
             hashes.extend_from_slice(chunk);
             if let Some(positions) = &mut positions {
                 positions.extend((0..chunk.len()).map(|i| at.of(i)));
             }
-            Ok::<(), std::convert::Infallible>(())
         });
         (hashes, positions)
     }

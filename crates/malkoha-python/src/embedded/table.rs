@@ -7,7 +7,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use super::batch::PyBatch;
-use super::entries::{Asked, PyEntries, bounds};
+use super::entries::{Asked, PyEntries};
 use super::handle::Handle;
 use super::object::{Form, bytes, time};
 use super::snapshot::View;
@@ -68,10 +68,6 @@ impl PyTable {
         let is_main = self.name.is_none();
         let len = self.handle.attached(py, |store| Ok(store.main_len().filter(|_| is_main)))?;
         Ok(len.map(length))
-    }
-
-    fn entries(&self, py: Python<'_>, asked: Asked) -> PyResult<PyEntries> {
-        View::new(py, self)?.entries(py, asked)
     }
 }
 
@@ -188,39 +184,11 @@ impl PyTable {
         }
     }
 
-    fn __iter__(&self, py: Python<'_>) -> PyResult<PyEntries> {
-        self.entries(py, Asked::Keys)
-    }
-
     /// An iterator over all keys as bytes, also those that are no text.
     fn _bytes(&self, py: Python<'_>) -> PyResult<PyEntries> {
         let mut view = View::new(py, self)?;
         view.form = Form { text: false };
         view.entries(py, Asked::Keys)
-    }
-
-    /// An iterator over all keys with their values, as they are now, in the order of the log.
-    fn _pairs(&self, py: Python<'_>) -> PyResult<PyEntries> {
-        self.entries(py, Asked::Pairs)
-    }
-
-    /// The keys that begin with these bytes, with their values: an iterator over pairs, sorted by
-    /// key. Reads the whole log, unless keys are kept in order.
-    fn prefix(&self, prefix: &Bound<'_, PyAny>) -> PyResult<PyEntries> {
-        let asked = Asked::Prefix(bytes(prefix, "key")?.into_owned());
-        self.entries(prefix.py(), asked)
-    }
-
-    /// The keys from `start` to before `stop`, with their values: an iterator over pairs, sorted by
-    /// key. Reads the whole log, unless keys are kept in order.
-    #[pyo3(signature = (start=None, stop=None))]
-    fn range(
-        &self,
-        py: Python<'_>,
-        start: Option<&Bound<'_, PyAny>>,
-        stop: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyEntries> {
-        self.entries(py, bounds(start, stop)?)
     }
 
     /// An empty batch of writes to this table, which are applied together or not at all.

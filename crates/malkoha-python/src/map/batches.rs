@@ -1,7 +1,5 @@
 //! Maps and many keys at once.
 
-use std::convert::Infallible;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -52,14 +50,13 @@ impl PyMap {
         batch::in_rounds(py, &keys, batch::ROUND, |range| {
             self.look_up(py, |map| {
                 py.detach(|| {
-                    let Ok(()) = keys.for_each_chunk(range, |at, hashes| {
+                    keys.for_each_chunk(range, |at, hashes| {
                         let mut note = |i, value| chunk.push((at.of(i) as u64, value));
                         map.get_hashes(hashes, &mut note);
                         chunk.sort_unstable();
                         // A value that has several slots comes once for each.
                         chunk.dedup();
                         found.append(&mut chunk);
-                        Ok::<(), Infallible>(())
                     });
                 });
             });
@@ -88,11 +85,10 @@ impl PyMap {
         batch::in_rounds(py, &keys, batch::ROUND, |range| {
             self.change(py, |map| {
                 py.detach(|| {
-                    let Ok(()) = keys.for_each_chunk(range, |at, hashes| {
+                    keys.for_each_chunk(range, |at, hashes| {
                         for (i, &hash) in hashes.iter().enumerate() {
                             answers[at.of(i)] = map.remove_hash(hash, values[at.of(i)]);
                         }
-                        Ok::<(), Infallible>(())
                     });
                 });
             })
