@@ -2,10 +2,8 @@
 
 use std::ptr;
 
-use malkoha::tables::{Ages, Expiring};
-use malkoha::{BatchError, Builder, ExpiringCuckooFilter, Filter};
+use malkoha::{BatchError, ExpiringCuckooFilter, InsertError, KeyHasher};
 use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableExpiringCuckooFilter};
-use malkoha::{InsertError, KeyHasher};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
@@ -14,9 +12,8 @@ use crate::errors::{Raise, UnionError};
 use crate::filter::Set;
 use crate::filter::batches::batch_methods;
 use crate::key;
-use crate::lock::Lock;
-use crate::options::{self, Kind, Options};
-use crate::store::{self, Store, change_by, change_methods};
+use crate::options::{self, Options};
+use crate::store::{self, Store, change_by, change_methods, operations};
 
 /// ExpiringCuckooFilter(ttl, capacity=None, fpr=0.001, *, resolution=None, growable=True,
 /// shared=False, seed=None, key=None)
@@ -56,23 +53,18 @@ impl PyExpiring {
             return Err(PyTypeError::new_err(message));
         }
         let hasher = options::hasher(seed, key)?;
-        let options = Options { capacity, fpr, growable, shared, growth: None, hasher };
-        let store = match options.kind()? {
-            Kind::Fixed => {
-                let builder = with_ages::<ExpiringCuckooFilter>(&options, ttl, resolution)?;
-                py.detach(|| builder.build()).map(|filter| Store::Fixed(Lock::new(filter)))
-            }
-            Kind::Growable => {
-                let builder = with_ages::<GrowableExpiringCuckooFilter>(&options, ttl, resolution)?;
-                py.detach(|| builder.build()).map(|filter| Store::Growable(Lock::new(filter)))
-            }
-            Kind::Shared => {
-                let builder: Builder<GrowableConcurrentExpiringCuckooFilter> =
-                    with_ages(&options, ttl, resolution)?;
-                py.detach(|| builder.build()).map(Store::Shared)
-            }
+        let ttl = Some(ttl);
+        let options = Options {
+            capacity,
+            fpr,
+            growable,
+            shared,
+            ttl,
+            resolution,
+            hasher,
+            ..Options::default()
         };
-        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
+        options.build(py).map(|store| Self::from_store(py, store))
     }
 
     /// Sets the time to `now`, in the unit of ttl. An earlier time than the present one changes
@@ -88,19 +80,19 @@ impl PyExpiring {
     /// The latest time passed to advance(); 0 before any.
     #[getter]
     fn now(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().now)
+        self.read_one(py, |set| set.now())
     }
 
     /// The shortest time for which a key is found.
     #[getter]
     fn ttl(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().ttl)
+        self.read_one(py, |set| set.ttl())
     }
 
     /// The longest additional time for which a key can be found, rounded up.
     #[getter]
     fn resolution(&self, py: Python<'_>) -> u64 {
-        self.read_one(py, |set| set.times().resolution)
+        self.read_one(py, |set| set.resolution())
     }
 
     /// An upper bound of the time since a key was added or refreshed, less than a step of
@@ -164,22 +156,13 @@ impl PyExpiring {
     }
 }
 
-/// A builder of one whose keys expire.
-fn with_ages<F>(options: &Options, ttl: u64, step: Option<u64>) -> PyResult<Builder<F>> {
-    let builder = options.builder()?.expire_after(ttl);
-    Ok(match step {
-        Some(step) => builder.resolution(step),
-        None => builder,
-    })
-}
-
 impl PyExpiring {
-    fn read_one<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aging) -> R + Send) -> R {
+    fn read_one<R>(&self, py: Python<'_>, read: impl FnOnce(&dyn Aged) -> R + Send) -> R {
         match &self.store {
             Store::Fixed(lock) => lock.read_one(py, |set| read(set)),
             Store::Growable(lock) => lock.read_one(py, |set| read(set)),
-            Store::Shared(filter) => read(&filter),
-            Store::Mapped(never) => match *never {},
+            Store::Shared(set) => read(set),
+            Store::Mapped(_) => unreachable!("their files are read as a whole"),
         }
     }
 
@@ -208,48 +191,29 @@ impl PyExpiring {
     }
 }
 
-struct Times {
-    now: u64,
-    ttl: u64,
-    resolution: u64,
+operations! {
+    /// The queries of every set whose keys expire.
+    Aged: Sync, self: &Self;
+    {
+        now() -> u64;
+        ttl() -> u64;
+        resolution() -> u64;
+        age_hash(hash: u64) -> Option<u64>;
+    }
+    [] ExpiringCuckooFilter => Self;
+    [] GrowableExpiringCuckooFilter => Self;
+    [] GrowableConcurrentExpiringCuckooFilter => Self;
 }
 
-/// The operations of every set whose keys expire.
-trait Aging: Set {
-    fn advance(&mut self, now: u64);
-    fn times(&self) -> Times;
-    fn age_hash(&self, hash: u64) -> Option<u64>;
-    fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
-    fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+operations! {
+    /// The operations of every set whose keys expire.
+    Aging: Set, self: &mut Self;
+    {
+        advance(now: u64) -> ();
+        refresh_hash(hash: u64) -> Result<bool, InsertError>;
+        refresh_hashes(hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+    }
+    [] ExpiringCuckooFilter => Self;
+    [] GrowableExpiringCuckooFilter => Self;
+    [] &GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter;
 }
-
-macro_rules! aging {
-    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty) => {
-        impl$(<$table: $bound + Send>)? Aging for $set
-        $(where Filter<Expiring<$table>>: Set)?
-        {
-            fn advance(&mut self, now: u64) {
-                <$filter>::advance(self, now);
-            }
-
-            fn times(&self) -> Times {
-                let (now, ttl) = (<$filter>::now(self), <$filter>::ttl(self));
-                Times { now, ttl, resolution: <$filter>::resolution(self) }
-            }
-
-            fn age_hash(&self, hash: u64) -> Option<u64> {
-                <$filter>::age_hash(self, hash)
-            }
-
-            fn refresh_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
-                <$filter>::refresh_hash(self, hash)
-            }
-
-            fn refresh_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError> {
-                <$filter>::refresh_hashes(self, hashes, new)
-            }
-        }
-    };
-}
-aging!(Filter<Expiring<T>> where T: Ages => Filter<Expiring<T>>);
-aging!(&GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter);

@@ -1,50 +1,57 @@
 //! From what Python asks for to a filter or map.
 
-use malkoha::{BuildError as Build, Builder, CuckooFilter, HashFunction, KeyHasher, Layout};
+use malkoha::{Builder, HashFunction, KeyHasher, Layout};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::BuildError;
+use crate::errors::{BuildError, Raise};
+use crate::lock::Lock;
+use crate::store::{Kinds, Store};
 
-const BUCKETED: Layout = Layout::Bucketed { bucket_size: 4 };
+pub(crate) const BUCKETED: Layout = Layout::Bucketed { bucket_size: 4 };
 
 /// The arguments of a constructor that say what to build.
+#[derive(Default)]
 pub(crate) struct Options {
     pub(crate) capacity: Option<u64>,
     pub(crate) fpr: f64,
     pub(crate) growable: bool,
     pub(crate) shared: bool,
     pub(crate) growth: Option<f64>,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) value_bits: Option<u32>,
+    pub(crate) ttl: Option<u64>,
+    pub(crate) resolution: Option<u64>,
     pub(crate) hasher: KeyHasher,
 }
 
-/// The kinds that a constructor makes.
-pub(crate) enum Kind {
-    Fixed,
-    Growable,
-    Shared,
-}
-
 impl Options {
-    pub(crate) fn kind(&self) -> PyResult<Kind> {
-        match (self.growable, self.shared) {
-            (true, false) => Ok(Kind::Growable),
-            (true, true) => Ok(Kind::Shared),
-            (false, false) => Ok(Kind::Fixed),
-            (false, true) => Err(PyTypeError::new_err(
+    pub(crate) fn build<C: Kinds>(&self, py: Python<'_>) -> PyResult<Store<C>> {
+        if self.shared && !self.growable {
+            return Err(PyTypeError::new_err(
                 "a shared filter grows: leave growable out, or give growth=1 to build it for no \
                  more than its capacity",
-            )),
+            ));
         }
-    }
-
-    pub(crate) fn builder<F>(&self) -> PyResult<Builder<F>> {
         if self.capacity.is_none() && !self.growable {
             return Err(BuildError::new_err(
                 "this kind of filter is built for a capacity: give the number of keys",
             ));
         }
+        let build = || match (self.growable, self.shared) {
+            (true, true) => self.builder::<C::Shared>().build().map(Store::Shared),
+            (true, false) => {
+                self.builder::<C::Growable>().build().map(Lock::new).map(Store::Growable)
+            }
+            (false, _) => {
+                C::build_fixed(self.builder(), self.layout).map(Lock::new).map(Store::Fixed)
+            }
+        };
+        py.detach(build).map_err(Raise::raise)
+    }
+
+    fn builder<F>(&self) -> Builder<F> {
         let mut builder = Builder::new().fpr(self.fpr).with_hasher(self.hasher);
         if let Some(capacity) = self.capacity {
             builder = builder.capacity(capacity);
@@ -52,23 +59,17 @@ impl Options {
         if let Some(growth) = self.growth {
             builder = builder.growth(growth);
         }
-        Ok(builder)
+        if let Some(bits) = self.value_bits {
+            builder = builder.value_bits(bits);
+        }
+        if let Some(ttl) = self.ttl {
+            builder = builder.expire_after(ttl);
+        }
+        if let Some(step) = self.resolution {
+            builder = builder.resolution(step);
+        }
+        builder
     }
-}
-
-/// A filter of fixed size in the layout that was asked for. By default in buckets: the smallest
-/// layout takes one bit per key less, but batches insert keys at half the speed. The smallest also
-/// reaches rates that buckets do not.
-pub(crate) fn build_fixed(
-    builder: Builder<CuckooFilter>,
-    asked: Option<Layout>,
-) -> Result<CuckooFilter, Build> {
-    let builder = match asked {
-        Some(layout) => builder.layout(layout),
-        None if builder.clone().layout(BUCKETED).plan().is_ok() => builder.layout(BUCKETED),
-        None => builder,
-    };
-    builder.build()
 }
 
 /// The layout of a name that the command gives it too.

@@ -214,6 +214,7 @@ use std::io;
 /// # Ok::<(), malkoha::BuildError>(())
 /// ```
 pub mod tables {
+    pub use crate::builder::Build;
     #[cfg(feature = "std")]
     pub use crate::concurrent::Shared;
     pub use crate::expiry::{Ages, Expiring};

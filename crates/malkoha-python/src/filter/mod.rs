@@ -4,7 +4,7 @@ pub(crate) mod batches;
 mod operators;
 
 use malkoha::tables::Change;
-use malkoha::{BatchError, CuckooFilter, Filter, GrowableConcurrentCuckooFilter};
+use malkoha::{BatchError, Filter, GrowableConcurrentCuckooFilter};
 use malkoha::{GrowableConcurrentExpiringCuckooFilter, GrowableCuckooFilter};
 use malkoha::{InsertError, KeyHasher, Keys};
 use pyo3::exceptions::PyKeyError;
@@ -13,9 +13,8 @@ use pyo3::prelude::*;
 use crate::common_methods::common_methods;
 use crate::errors::Raise;
 use crate::key;
-use crate::lock::Lock;
-use crate::options::{self, Kind, Options};
-use crate::store::{self, Store, change_methods};
+use crate::options::{self, Options};
+use crate::store::{self, Store, change_methods, operations};
 
 /// CuckooFilter(capacity=None, fpr=0.001, *, growable=True, shared=False, growth=None, layout=None,
 /// seed=None, key=None)
@@ -60,23 +59,17 @@ impl PyFilter {
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
         let layout = options::layout(layout, growable)?;
-        let options = Options { capacity, fpr, growable, shared, growth, hasher };
-        let store = match options.kind()? {
-            Kind::Fixed => {
-                let builder = options.builder::<CuckooFilter>()?;
-                py.detach(|| options::build_fixed(builder, layout))
-                    .map(|filter| Store::Fixed(Lock::new(filter)))
-            }
-            Kind::Growable => {
-                let builder = options.builder::<GrowableCuckooFilter>()?;
-                py.detach(|| builder.build()).map(|filter| Store::Growable(Lock::new(filter)))
-            }
-            Kind::Shared => {
-                let builder = options.builder::<GrowableConcurrentCuckooFilter>()?;
-                py.detach(|| builder.build()).map(Store::Shared)
-            }
+        let options = Options {
+            capacity,
+            fpr,
+            growable,
+            shared,
+            growth,
+            layout,
+            hasher,
+            ..Options::default()
         };
-        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
+        options.build(py).map(|store| Self::from_store(py, store))
     }
 
     /// Adds a key, or one more copy if it is present. count() returns the number of copies, and
@@ -123,76 +116,48 @@ impl PyFilter {
     }
 }
 
-/// The operations of every set that can change.
-pub(crate) trait Set: Send {
-    fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError>;
-    fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError>;
-    fn remove_hash(&mut self, hash: u64) -> bool;
-    fn clear(&mut self);
+/// Batches of inserts.
+pub(crate) trait InsertMany: Send {
     /// Prepares for a batch: `hash` returns what there is at a position.
     fn make_room(&mut self, _hashes: usize, _hash: &mut dyn FnMut(usize) -> Option<u64>) {}
     fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError>;
-    fn insert_unique_hashes(&mut self, hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
-    fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]);
 }
 
-macro_rules! set {
-    ($set:ty $(where $table:ident: $bound:path)? => $filter:ty, $insert:expr $(, $room:expr)?) => {
-        impl$(<$table: $bound + Send>)? Set for $set {
-            fn insert_hash(&mut self, hash: u64) -> Result<(), InsertError> {
-                <$filter>::insert_hash(self, hash)
-            }
+impl<T: Change + Send> InsertMany for Filter<T> {
+    fn make_room(&mut self, hashes: usize, hash: &mut dyn FnMut(usize) -> Option<u64>) {
+        Self::make_room(self, hashes, hash);
+    }
 
-            fn insert_unique_hash(&mut self, hash: u64) -> Result<bool, InsertError> {
-                <$filter>::insert_unique_hash(self, hash)
-            }
-
-            fn remove_hash(&mut self, hash: u64) -> bool {
-                <$filter>::remove_hash(self, hash)
-            }
-
-            fn clear(&mut self) {
-                <$filter>::clear(self);
-            }
-
-            $(
-                fn make_room(
-                    &mut self,
-                    hashes: usize,
-                    hash: &mut dyn FnMut(usize) -> Option<u64>,
-                ) {
-                    $room(self, hashes, hash);
-                }
-            )?
-
-            fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError> {
-                $insert(self, hashes, threads)
-            }
-
-            fn insert_unique_hashes(
-                &mut self,
-                hashes: &[u64],
-                new: &mut [bool],
-            ) -> Result<(), BatchError> {
-                <$filter>::insert_unique_hashes(self, hashes, new)
-            }
-
-            fn remove_hashes(&mut self, hashes: &[u64], removed: &mut [bool]) {
-                <$filter>::remove_hashes(self, hashes, removed);
-            }
-        }
-    };
+    fn insert_hashes(&mut self, hashes: &[u64], threads: usize) -> Result<(), BatchError> {
+        self.insert_hashes_with_threads(hashes, threads)
+    }
 }
-set!(
-    Filter<T> where T: Change => Filter<T>,
-    Filter::<T>::insert_hashes_with_threads,
-    Filter::<T>::make_room
-);
+
 // Threads that share filters have batches of their own.
-set!(&GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter, |set: &mut &_, hashes, _| {
-    GrowableConcurrentCuckooFilter::insert_hashes(set, hashes)
-});
-set!(
-    &GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter,
-    |set: &mut &_, hashes, _| GrowableConcurrentExpiringCuckooFilter::insert_hashes(set, hashes)
-);
+impl InsertMany for &GrowableConcurrentCuckooFilter {
+    fn insert_hashes(&mut self, hashes: &[u64], _: usize) -> Result<(), BatchError> {
+        GrowableConcurrentCuckooFilter::insert_hashes(self, hashes)
+    }
+}
+
+impl InsertMany for &GrowableConcurrentExpiringCuckooFilter {
+    fn insert_hashes(&mut self, hashes: &[u64], _: usize) -> Result<(), BatchError> {
+        GrowableConcurrentExpiringCuckooFilter::insert_hashes(self, hashes)
+    }
+}
+
+operations! {
+    /// The operations of every set that can change.
+    Set: InsertMany, self: &mut Self;
+    {
+        insert_hash(hash: u64) -> Result<(), InsertError>;
+        insert_unique_hash(hash: u64) -> Result<bool, InsertError>;
+        remove_hash(hash: u64) -> bool;
+        clear() -> ();
+        insert_unique_hashes(hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
+        remove_hashes(hashes: &[u64], removed: &mut [bool]) -> ();
+    }
+    [T: Change + Send] Filter<T> => Self;
+    [] &GrowableConcurrentCuckooFilter => GrowableConcurrentCuckooFilter;
+    [] &GrowableConcurrentExpiringCuckooFilter => GrowableConcurrentExpiringCuckooFilter;
+}

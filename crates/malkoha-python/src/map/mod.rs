@@ -3,7 +3,7 @@
 mod batches;
 
 use malkoha::tables::Candidates;
-use malkoha::{BatchError, Builder, CuckooMap, Filter, GrowableConcurrentCuckooMap};
+use malkoha::{BatchError, CuckooMap, Filter, GrowableConcurrentCuckooMap};
 use malkoha::{GrowableCuckooMap, InsertError, KeyHasher, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -11,9 +11,8 @@ use pyo3::prelude::*;
 use crate::common_methods::common_methods;
 use crate::errors::Raise;
 use crate::key;
-use crate::lock::Lock;
-use crate::options::{self, Kind, Options};
-use crate::store::{Store, change_methods};
+use crate::options::{self, Options};
+use crate::store::{Store, change_methods, operations};
 
 /// CuckooMap(capacity=None, fpr=0.001, *, value_bits=None, growable=True, shared=False,
 /// growth=None, seed=None, key=None)
@@ -48,24 +47,18 @@ impl PyMap {
         key: Option<&[u8]>,
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
-        let options = Options { capacity, fpr, growable, shared, growth, hasher };
-        let bits = value_bits.unwrap_or(u64::BITS);
-        let store = match options.kind()? {
-            Kind::Fixed => {
-                let builder: Builder<CuckooMap> = options.builder()?.value_bits(bits);
-                py.detach(|| builder.build()).map(|map| Store::Fixed(Lock::new(map)))
-            }
-            Kind::Growable => {
-                let builder: Builder<GrowableCuckooMap> = options.builder()?.value_bits(bits);
-                py.detach(|| builder.build()).map(|map| Store::Growable(Lock::new(map)))
-            }
-            Kind::Shared => {
-                let builder: Builder<GrowableConcurrentCuckooMap> =
-                    options.builder()?.value_bits(bits);
-                py.detach(|| builder.build()).map(Store::Shared)
-            }
+        let value_bits = value_bits.or(Some(u64::BITS));
+        let options = Options {
+            capacity,
+            fpr,
+            growable,
+            shared,
+            growth,
+            value_bits,
+            hasher,
+            ..Options::default()
         };
-        store.map(|store| Self::from_store(py, store)).map_err(Raise::raise)
+        options.build(py).map(|store| Self::from_store(py, store))
     }
 
     /// Adds a value for a key, in addition to those that it has.
@@ -183,63 +176,28 @@ impl PyMap {
     }
 }
 
-/// The queries of every map.
-trait Lookups: Send + Sync {
-    fn value_bits(&self) -> u32;
-    fn for_each_candidate(&self, hash: u64, each: &mut dyn FnMut(u64, u64));
-    fn get_hashes(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64));
-}
-
-impl<T: Candidates + Send + Sync> Lookups for Filter<T, Values> {
-    fn value_bits(&self) -> u32 {
-        Self::value_bits(self)
+operations! {
+    /// The queries of every map.
+    Lookups: Sync, self: &Self;
+    {
+        value_bits() -> u32;
+        for_each_candidate(hash: u64, each: &mut dyn FnMut(u64, u64)) -> ();
+        get_hashes(hashes: &[u64], each: &mut dyn FnMut(usize, u64)) -> ();
     }
+    [T: Candidates + Sync] Filter<T, Values> => Self;
+}
 
-    fn for_each_candidate(&self, hash: u64, each: &mut dyn FnMut(u64, u64)) {
-        Self::for_each_candidate(self, hash, each);
+operations! {
+    /// The operations of every map that can change.
+    Map: Send, self: &mut Self;
+    {
+        insert_hash(hash: u64, value: u64) -> Result<(), InsertError>;
+        insert_hashes(pairs: &[(u64, u64)]) -> Result<(), BatchError>;
+        update_hash(hash: u64, old: u64, new: u64) -> Result<bool, InsertError>;
+        remove_hash(hash: u64, value: u64) -> bool;
+        clear() -> ();
     }
-
-    fn get_hashes(&self, hashes: &[u64], each: &mut dyn FnMut(usize, u64)) {
-        Self::get_hashes(self, hashes, each);
-    }
-}
-
-/// The operations of every map that can change.
-trait Map: Send {
-    fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError>;
-    fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError>;
-    fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError>;
-    fn remove_hash(&mut self, hash: u64, value: u64) -> bool;
-    fn clear(&mut self);
-}
-
-macro_rules! map {
-    ($($map:ty => $filter:ty),*) => {$(
-        impl Map for $map {
-            fn insert_hash(&mut self, hash: u64, value: u64) -> Result<(), InsertError> {
-                <$filter>::insert_hash(self, hash, value)
-            }
-
-            fn insert_hashes(&mut self, pairs: &[(u64, u64)]) -> Result<(), BatchError> {
-                <$filter>::insert_hashes(self, pairs)
-            }
-
-            fn update_hash(&mut self, hash: u64, old: u64, new: u64) -> Result<bool, InsertError> {
-                <$filter>::update_hash(self, hash, old, new)
-            }
-
-            fn remove_hash(&mut self, hash: u64, value: u64) -> bool {
-                <$filter>::remove_hash(self, hash, value)
-            }
-
-            fn clear(&mut self) {
-                <$filter>::clear(self);
-            }
-        }
-    )*};
-}
-map! {
-    CuckooMap => CuckooMap,
-    GrowableCuckooMap => GrowableCuckooMap,
-    &GrowableConcurrentCuckooMap => GrowableConcurrentCuckooMap
+    [] CuckooMap => Self;
+    [] GrowableCuckooMap => Self;
+    [] &GrowableConcurrentCuckooMap => GrowableConcurrentCuckooMap;
 }

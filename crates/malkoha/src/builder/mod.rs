@@ -230,6 +230,7 @@ impl<F> Builder<F> {
 
 /// A type that a [`Builder`] can build.
 pub trait Build: Sized {
+    /// [`Builder::build`].
     fn build(options: &Options) -> Result<Self, BuildError>;
 }
 
