@@ -5,7 +5,7 @@ use std::convert::identity;
 use std::ffi::c_void;
 use std::sync::RwLock;
 
-use malkoha::tables::{Ages, Expiring, Fixed, Growing, Partitioned};
+use malkoha::tables::{Ages, Expiring, Growing, Partitioned};
 use malkoha::{BatchError, Filter as Kind, InsertError, Keys};
 
 use crate::batches::each;
@@ -13,7 +13,7 @@ use crate::filter::Filter;
 use crate::keys::hashed;
 use crate::memory;
 use crate::status::{Failure, Status, asked, done};
-use crate::tables::{Set, any, changes, kinds_differ, read, write};
+use crate::tables::{Set, changes, read, write};
 
 /// The queries of every set whose keys expire.
 pub(crate) trait Aged: Set {
@@ -52,21 +52,6 @@ changes! {
         refresh_hash(hash: u64) -> Result<bool, InsertError>;
         refresh_hashes(hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
     }
-}
-
-/// Adds the living keys of one to the other.
-pub(crate) fn unite(a: &dyn Any, b: &dyn Any) -> Result<(), Failure> {
-    fn both<T>(a: &dyn Any, b: &dyn Any) -> Option<Result<(), Failure>>
-    where
-        T: Ages + 'static,
-        Kind<Expiring<T>>: Clone,
-    {
-        let (a, b) = (any::<Kind<Expiring<T>>>(a)?, any::<Kind<Expiring<T>>>(b)?);
-        // The other is copied, so that no two threads wait for each other's filters.
-        let b = read(b).clone();
-        Some(write(a).union_with(&b).map_err(Failure::from))
-    }
-    both::<Fixed>(a, b).or_else(|| both::<Growing>(a, b)).unwrap_or_else(|| Err(kinds_differ()))
 }
 
 fn expiring(filter: &Filter) -> Result<&dyn Aging, Failure> {

@@ -1,7 +1,5 @@
 //! The options of a filter.
 
-use std::sync::RwLock;
-
 use malkoha::{
     BuildError, Builder, ConcurrentCuckooFilter, CuckooFilter, CuckooMap, ExpiringCuckooFilter,
     GrowableConcurrentCuckooFilter, GrowableConcurrentCuckooMap,
@@ -12,7 +10,7 @@ use malkoha::{
 use crate::filter::Filter;
 use crate::memory;
 use crate::status::{Failure, Status, done};
-use crate::tables::Table;
+use crate::tables::{Table, locked};
 
 /// Filter options. Made by malkoha_options_new(), freed by malkoha_options_free(). Nothing is
 /// checked before malkoha_new().
@@ -42,32 +40,26 @@ impl Options {
         if self.ttl.is_some() || self.resolution.is_some() {
             // None of them takes values: the builder says so.
             return Ok(Table::Expiring(match (self.growable, self.shared) {
-                (false, false) => {
-                    Box::new(RwLock::new(self.builder::<ExpiringCuckooFilter>().build()?))
-                }
-                (true, false) => {
-                    Box::new(RwLock::new(self.builder::<GrowableExpiringCuckooFilter>().build()?))
-                }
+                (false, false) => locked(self.builder::<ExpiringCuckooFilter>().build()?),
+                (true, false) => locked(self.builder::<GrowableExpiringCuckooFilter>().build()?),
                 (_, true) => {
                     Box::new(self.builder::<GrowableConcurrentExpiringCuckooFilter>().build()?)
                 }
             }));
         }
-        Ok(match (self.value_bits.is_some(), self.growable, self.shared) {
-            (false, false, false) => self.builder::<CuckooFilter>().build()?.into(),
-            (false, true, false) => self.builder::<GrowableCuckooFilter>().build()?.into(),
-            (false, false, true) => {
-                Table::Set(Box::new(self.builder::<ConcurrentCuckooFilter>().build()?))
-            }
-            (false, true, true) => {
-                Table::Set(Box::new(self.builder::<GrowableConcurrentCuckooFilter>().build()?))
-            }
-            (true, false, false) => self.builder::<CuckooMap>().build()?.into(),
-            (true, true, false) => self.builder::<GrowableCuckooMap>().build()?.into(),
-            (true, _, true) => {
-                Table::Map(Box::new(self.builder::<GrowableConcurrentCuckooMap>().build()?))
-            }
-        })
+        if self.value_bits.is_some() {
+            return Ok(Table::Map(match (self.growable, self.shared) {
+                (false, false) => locked(self.builder::<CuckooMap>().build()?),
+                (true, false) => locked(self.builder::<GrowableCuckooMap>().build()?),
+                (_, true) => Box::new(self.builder::<GrowableConcurrentCuckooMap>().build()?),
+            }));
+        }
+        Ok(Table::Set(match (self.growable, self.shared) {
+            (false, false) => locked(self.builder::<CuckooFilter>().build()?),
+            (true, false) => locked(self.builder::<GrowableCuckooFilter>().build()?),
+            (false, true) => Box::new(self.builder::<ConcurrentCuckooFilter>().build()?),
+            (true, true) => Box::new(self.builder::<GrowableConcurrentCuckooFilter>().build()?),
+        }))
     }
 }
 

@@ -9,9 +9,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use malkoha::locks::Locking;
 use malkoha::tables::{Candidates, Change, Expiring, Fixed, Growing, Lookup, Partitioned, Shared};
 use malkoha::{AnyFilter, MappedFilter, MappedMap};
-use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, Values};
+use malkoha::{BatchError, Content, Filter, InsertError, KeyHasher, Keys, UnionError, Values};
 
-use crate::expiry::{self, Aging};
+use crate::expiry::Aging;
 use crate::status::{Failure, Status};
 
 /// The table of a handle.
@@ -162,22 +162,9 @@ changes! {
     }
 }
 
-impl<T> From<Filter<T, Keys>> for Table
-where
-    RwLock<Filter<T, Keys>>: Set,
-{
-    fn from(set: Filter<T, Keys>) -> Self {
-        Self::Set(Box::new(RwLock::new(set)))
-    }
-}
-
-impl<T> From<Filter<T, Values>> for Table
-where
-    RwLock<Filter<T, Values>>: Map,
-{
-    fn from(map: Filter<T, Values>) -> Self {
-        Self::Map(Box::new(RwLock::new(map)))
-    }
+/// A kind that takes turns.
+pub(crate) fn locked<F>(filter: F) -> Box<RwLock<F>> {
+    Box::new(RwLock::new(filter))
 }
 
 impl TryFrom<AnyFilter> for Table {
@@ -185,12 +172,12 @@ impl TryFrom<AnyFilter> for Table {
 
     fn try_from(any: AnyFilter) -> Result<Self, Failure> {
         Ok(match any {
-            AnyFilter::Set(set) => set.into(),
-            AnyFilter::GrowableSet(set) => set.into(),
-            AnyFilter::Map(map) => map.into(),
-            AnyFilter::GrowableMap(map) => map.into(),
-            AnyFilter::ExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
-            AnyFilter::GrowableExpiringSet(set) => Self::Expiring(Box::new(RwLock::new(set))),
+            AnyFilter::Set(set) => Self::Set(locked(set)),
+            AnyFilter::GrowableSet(set) => Self::Set(locked(set)),
+            AnyFilter::Map(map) => Self::Map(locked(map)),
+            AnyFilter::GrowableMap(map) => Self::Map(locked(map)),
+            AnyFilter::ExpiringSet(set) => Self::Expiring(locked(set)),
+            AnyFilter::GrowableExpiringSet(set) => Self::Expiring(locked(set)),
             other => {
                 let text = format!(
                     "a {} cannot be used from C yet: use it from Rust or the command",
@@ -264,45 +251,44 @@ impl Table {
         Ok(())
     }
 
-    /// A union of sets.
+    /// A union of sets or maps.
     pub(crate) fn unite(&self, other: &Self) -> Result<(), Failure> {
-        match (self, other) {
-            (Self::Set(ours), Self::MappedSet(theirs)) => match any(&**ours) {
-                Some(ours) => Ok(write::<Filter<Fixed>>(ours).union_with(theirs)?),
-                None => Err(kinds_differ()),
-            },
-            (Self::Map(ours), Self::MappedMap(theirs)) => match any(&**ours) {
-                Some(ours) => Ok(write::<Filter<Fixed, Values>>(ours).union_with(theirs)?),
-                None => Err(kinds_differ()),
-            },
-            (Self::Expiring(a), Self::Expiring(b)) => expiry::unite(&**a, &**b),
-            (Self::Set(a), Self::Set(b)) => unite::<Keys>(&**a, &**b),
-            (Self::Map(a), Self::Map(b)) => unite::<Values>(&**a, &**b),
-            (Self::MappedSet(_) | Self::MappedMap(_), _) => Err(read_only()),
-            _ => Err(kinds_differ()),
-        }
+        let united = match (self, other) {
+            (Self::Set(a), Self::MappedSet(b)) => {
+                any(&**a).map(|a| Ok(write::<Filter<Fixed>>(a).union_with(b)?))
+            }
+            (Self::Map(a), Self::MappedMap(b)) => {
+                any(&**a).map(|a| Ok(write::<Filter<Fixed, Values>>(a).union_with(b)?))
+            }
+            (Self::Set(a), Self::Set(b)) => both(&**a, &**b, Filter::<Fixed>::union_with)
+                .or_else(|| both(&**a, &**b, Filter::<Growing>::union_with)),
+            (Self::Map(a), Self::Map(b)) => both(&**a, &**b, Filter::<Fixed, Values>::union_with)
+                .or_else(|| both(&**a, &**b, Filter::<Growing, Values>::union_with)),
+            (Self::Expiring(a), Self::Expiring(b)) => {
+                both(&**a, &**b, Filter::<Expiring<Fixed>>::union_with)
+                    .or_else(|| both(&**a, &**b, Filter::<Expiring<Growing>>::union_with))
+            }
+            (Self::MappedSet(_) | Self::MappedMap(_), _) => Some(Err(read_only())),
+            _ => None,
+        };
+        united.unwrap_or_else(|| Err(kinds_differ()))
     }
 }
 
-pub(crate) fn any<F: 'static>(table: &dyn Any) -> Option<&RwLock<F>> {
+fn any<F: 'static>(table: &dyn Any) -> Option<&RwLock<F>> {
     table.downcast_ref()
 }
 
-fn unite<C: Content + Clone + 'static>(a: &dyn Any, b: &dyn Any) -> Result<(), Failure>
-where
-    Filter<Fixed, C>: Clone,
-    Filter<Growing, C>: Clone,
-{
+/// Unites the second with the first, if both are of this type.
+fn both<F: Clone + 'static>(
+    a: &dyn Any,
+    b: &dyn Any,
+    unite: fn(&mut F, &F) -> Result<(), UnionError>,
+) -> Option<Result<(), Failure>> {
+    let (a, b) = (any::<F>(a)?, any::<F>(b)?);
     // The other is copied, so that no two threads wait for each other's filters.
-    if let (Some(a), Some(b)) = (any::<Filter<Fixed, C>>(a), any::<Filter<Fixed, C>>(b)) {
-        let b = read(b).clone();
-        return Ok(write(a).union_with(&b)?);
-    }
-    if let (Some(a), Some(b)) = (any::<Filter<Growing, C>>(a), any::<Filter<Growing, C>>(b)) {
-        let b = read(b).clone();
-        return Ok(write(a).union_with(&b)?);
-    }
-    Err(kinds_differ())
+    let b = read(b).clone();
+    Some(unite(&mut write(a), &b).map_err(Failure::from))
 }
 
 fn read_only() -> Failure {
@@ -316,7 +302,7 @@ fn another(what: &str) -> Failure {
     Failure::new(Status::Kind, format!("this is {what}"))
 }
 
-pub(crate) fn kinds_differ() -> Failure {
+fn kinds_differ() -> Failure {
     Failure::new(
         Status::Union,
         "only two sets, two whose keys expire, or two maps can be united that are both of fixed \
