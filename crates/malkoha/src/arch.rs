@@ -48,29 +48,30 @@ pub(crate) fn nearest<T>(items: &[T], index: u64) -> &T {
 
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
 /// once per call. The body is plain Rust, so the portable build is the oracle of the others.
-/// Without `std`, which asks the processor, there is only what the program is compiled for.
+/// Without `std`, which asks the processor, there is only what the program is compiled for. Generics
+/// stand in square brackets.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*
-        $visible:vis unsafe fn $name:ident<$layout:ident: $bound:path>(
+        $visible:vis unsafe fn $name:ident[$($generics:tt)*](
             $($argument:ident: $type:ty),* $(,)?
         ) $body:block
     ) => {
         $(#[$doc])*
         #[inline]
-        $visible unsafe fn $name<$layout: $bound>($($argument: $type),*) {
+        $visible unsafe fn $name<$($generics)*>($($argument: $type),*) {
             #[inline(always)]
-            unsafe fn body<$layout: $bound>($($argument: $type),*) $body
+            unsafe fn body<$($generics)*>($($argument: $type),*) $body
 
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2")]
-                unsafe fn avx512<$layout: $bound>($($argument: $type),*) {
+                unsafe fn avx512<$($generics)*>($($argument: $type),*) {
                     // SAFETY: the caller's promise is this function's caller's promise.
                     unsafe { body($($argument),*) }
                 }
                 #[target_feature(enable = "avx2,bmi1,bmi2")]
-                unsafe fn avx2<$layout: $bound>($($argument: $type),*) {
+                unsafe fn avx2<$($generics)*>($($argument: $type),*) {
                     // SAFETY: as above.
                     unsafe { body($($argument),*) }
                 }
@@ -88,15 +89,15 @@ macro_rules! vectorized {
     };
     (
         $(#[$doc:meta])*
-        $visible:vis fn $name:ident<$layout:ident: $bound:path>(
+        $visible:vis fn $name:ident[$($generics:tt)*](
             $($argument:ident: $type:ty),* $(,)?
         ) $body:block
     ) => {
         $(#[$doc])*
         #[inline]
-        $visible fn $name<$layout: $bound>($($argument: $type),*) {
+        $visible fn $name<$($generics)*>($($argument: $type),*) {
             $crate::arch::vectorized! {
-                unsafe fn vectorized<$layout: $bound>($($argument: $type),*) $body
+                unsafe fn vectorized[$($generics)*]($($argument: $type),*) $body
             }
             // SAFETY: the body asks nothing of its callers.
             unsafe { vectorized($($argument),*) }

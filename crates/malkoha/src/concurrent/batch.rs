@@ -34,7 +34,7 @@ impl Aims {
 
 vectorized! {
     /// Whether each hash's fingerprint is in the table. `found` is as long as `hashes`.
-    fn contains<P: Locking>(table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
+    fn contains[P: Locking](table: &Table<P>, hashes: &[u64], found: &mut [bool]) {
         let (mut ring, mut room) = ([Aims::default(); ring::SLOTS], [0; GROUP]);
         for (ask, look) in ring::schedule(hashes.len()) {
             if let Some(group) = ask {

@@ -1,6 +1,5 @@
 //! The codecs of all widths, and which of them a segment has.
 
-use super::bucket_word::Pair;
 use super::codec::Codec;
 use super::segment::Form;
 use super::shape::{LANES, Shape};
@@ -14,8 +13,8 @@ pub(super) struct AnyCodec {
     pub(super) bits: u32,
     is_wide: bool,
     /// Not to be used if it is wide.
-    one: Codec<u64>,
-    two: Codec<Pair>,
+    one: Codec<1>,
+    two: Codec<2>,
 }
 
 /// How many there are: below [`WIDE`], codecs of one word by the bits of a fingerprint; from there
@@ -58,8 +57,8 @@ impl AnyCodec {
             number,
             bits,
             is_wide,
-            one: Codec::one(if is_wide { 0 } else { bits }),
-            two: Codec::two(bits),
+            one: Codec::<1>::new(if is_wide { 0 } else { bits }),
+            two: Codec::<2>::new(bits),
         }
     }
 
@@ -91,13 +90,13 @@ impl AnyCodec {
 
     /// The codec of one word, if that is enough.
     #[inline(always)]
-    pub(super) fn narrow(&self) -> Option<&Codec<u64>> {
+    pub(super) fn narrow(&self) -> Option<&Codec<1>> {
         if self.is_wide { None } else { Some(&self.one) }
     }
 
     /// That of two, which always are.
     #[inline(always)]
-    pub(super) fn wide(&self) -> &Codec<Pair> {
+    pub(super) fn wide(&self) -> &Codec<2> {
         &self.two
     }
 }

@@ -1,7 +1,6 @@
 //! Lookups of many keys: what can be computed for a group of keys together is, and their cache
 //! lines are prefetched long before they are read.
 
-use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::directory::EntryWord;
 use super::pool::Address;
@@ -12,6 +11,7 @@ use super::sole::Buckets;
 use super::table::Growing;
 use super::target::KeyBits;
 use crate::arch::{prefetch_from, vectorized};
+use crate::layout::bucket_pair::Words;
 use crate::ring::{self, GROUP, Group};
 use crate::table::batch::IN_CACHE_BYTES;
 use crate::table::traits::Sole;
@@ -24,7 +24,7 @@ impl Growing {
     }
 }
 
-impl<W: BucketWord> Codec<W> {
+impl<const N: usize> Codec<N> {
     /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
     /// wanted one.
     ///
@@ -41,8 +41,8 @@ impl<W: BucketWord> Codec<W> {
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
         let [first, second] = unsafe {
             [
-                W::read::<SHORT>(first.0, first.1, self.width),
-                W::read::<SHORT>(second.0, second.1, self.width),
+                Words::read::<SHORT>(first.0, first.1, self.width),
+                Words::read::<SHORT>(second.0, second.1, self.width),
             ]
         };
         self.contains(first, second, self.broadcast(wanted))
@@ -134,9 +134,9 @@ impl Aims {
     ///
     /// # Safety
     ///
-    /// They are buckets of segments with this codec. `SHORT` is as for [`BucketWord::read`].
+    /// They are buckets of segments with this codec. `SHORT` is as for [`Words::read`].
     #[inline(always)]
-    unsafe fn look<W: BucketWord, const SHORT: bool>(&self, codec: &Codec<W>) -> [bool; GROUP] {
+    unsafe fn look<const SHORT: bool, const N: usize>(&self, codec: &Codec<N>) -> [bool; GROUP] {
         let Self { segments, bits, wanted } = self;
         let mut answers = [false; GROUP];
         for i in 0..GROUP {
@@ -154,8 +154,8 @@ vectorized! {
     /// # Safety
     ///
     /// The codec is that of all segments.
-    pub(super) unsafe fn contains<W: BucketWord>(
-        codec: &Codec<W>,
+    pub(super) unsafe fn contains[const N: usize](
+        codec: &Codec<N>,
         table: &Growing,
         hashes: &[u64],
         found: &mut [bool],
@@ -176,9 +176,9 @@ vectorized! {
                 // keeps with the segments; the table is not changed meanwhile.
                 let answers = unsafe {
                     if codec.is_short() {
-                        aims.look::<W, true>(codec)
+                        aims.look::<true, N>(codec)
                     } else {
-                        aims.look::<W, false>(codec)
+                        aims.look::<false, N>(codec)
                     }
                 };
                 let rest = &mut found[group.first()..];
@@ -196,8 +196,8 @@ vectorized! {
     ///
     /// The codec is that of all segments, whose buckets are in groups. Values have few enough bits
     /// for [`Buckets::sole`].
-    pub(super) unsafe fn soles<W: BucketWord>(
-        codec: &Codec<W>,
+    pub(super) unsafe fn soles[const N: usize](
+        codec: &Codec<N>,
         table: &Growing,
         hashes: &[u64],
         found: &mut [Sole],
@@ -225,9 +225,9 @@ vectorized! {
                     // SAFETY: as in `contains`.
                     *found = unsafe {
                         if codec.is_short() {
-                            buckets.sole::<W, true>(codec, aims.wanted[i], &table.spill)
+                            buckets.sole::<true, N>(codec, aims.wanted[i], &table.spill)
                         } else {
-                            buckets.sole::<W, false>(codec, aims.wanted[i], &table.spill)
+                            buckets.sole::<false, N>(codec, aims.wanted[i], &table.spill)
                         }
                     };
                 }

@@ -4,16 +4,13 @@
 //! then a 1 that marks their end, then zeros. A split takes the highest bit away and shifts the
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
-use core::marker::PhantomData;
-
-use super::bucket_word::{BucketWord, LaneWords, Pair};
 use super::grid::MIX_BITS;
 use super::shape::LANES;
-use crate::layout::bucket_pair::BucketPair;
+use crate::layout::bucket_pair::{BucketPair, LaneWords, Words};
 
-/// The constants of the words.
+/// The constants of buckets of so many words.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Codec<W> {
+pub(super) struct Codec<const N: usize> {
     pub(super) bits: u32,
     /// Bits per lane: a fingerprint and its mark.
     pub(super) width: u32,
@@ -21,7 +18,6 @@ pub(super) struct Codec<W> {
     ones: u64,
     /// And the highest.
     highs: u64,
-    words: PhantomData<W>,
 }
 
 /// The lowest bit of each lane.
@@ -34,39 +30,23 @@ const fn ones(width: u32, lanes: u32) -> u64 {
     ones
 }
 
-impl Codec<u64> {
-    /// For fingerprints of so few bits that four fit.
-    pub(super) const fn one(bits: u32) -> Self {
-        Self::of(bits, LANES)
+impl<const N: usize> Codec<N> {
+    /// For fingerprints of so many bits, of which four fit in so many words.
+    pub(super) const fn new(bits: u32) -> Self {
+        let (width, ones) = (bits + 1, ones(bits + 1, Words::<N>::LANES));
+        Self { bits, width, ones, highs: ones << (width - 1) }
     }
-}
 
-impl Codec<Pair> {
-    /// For fingerprints of any number of bits.
-    pub(super) const fn two(bits: u32) -> Self {
-        Self::of(bits, LANES / 2)
-    }
-}
-
-impl<W> Codec<W> {
-    /// For words of so many lanes.
-    const fn of(bits: u32, lanes: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, lanes));
-        Self { bits, width, ones, highs: ones << (width - 1), words: PhantomData }
-    }
-}
-
-impl<W: BucketWord> Codec<W> {
     /// Whether a word of lanes lies in 8 bytes, whatever the bit at which it begins.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
-        W::are_short(self.width)
+        Words::<N>::are_short(self.width)
     }
 
     /// The bucket that begins at this bit.
     #[inline(always)]
-    pub(super) fn load(&self, bytes: &[u8], bit: u64) -> W {
-        W::load(bytes, bit, self.width)
+    pub(super) fn load(&self, bytes: &[u8], bit: u64) -> Words<N> {
+        Words::load(bytes, bit, self.width)
     }
 
     /// The lowest bit of each lane.
@@ -101,10 +81,10 @@ impl<W: BucketWord> Codec<W> {
 
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
-    pub(super) fn contains(&self, first: W, second: W, wanted: W) -> bool {
+    pub(super) fn contains(&self, first: Words<N>, second: Words<N>, wanted: Words<N>) -> bool {
         let found = self.hits(first, wanted) | self.hits(second, wanted);
         // Both buckets always: a branch between them would be mispredicted half the time.
-        found & self.highs() != W::ZERO
+        found & self.highs() != Words::ZERO
     }
 
     /// The same for two buckets of a segment, by their first bits, in a lookup that
@@ -125,7 +105,7 @@ impl<W: BucketWord> Codec<W> {
             (BucketPair::all(self.ones.wrapping_mul(wanted)), BucketPair::all(0));
         // SAFETY: as the caller promises.
         unsafe {
-            W::each_both(segment, buckets, self.width, |words| {
+            Words::<N>::each_both(segment, buckets, self.width, |words| {
                 found = found | self.hits(words, wanted);
             });
         }
@@ -134,28 +114,28 @@ impl<W: BucketWord> Codec<W> {
 
     /// The highest bit of each lane that is 0.
     #[inline(always)]
-    fn zero_lanes(&self, word: W) -> W {
+    fn zero_lanes(&self, word: Words<N>) -> Words<N> {
         // No borrow leaves a lane, so that each is judged by itself.
-        let lows = self.highs::<W>().minus(self.ones());
+        let lows = self.highs::<Words<N>>().minus(self.ones());
         !((word & lows).plus(lows) | word) & self.highs()
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
     #[inline(always)]
-    pub(super) fn matches(&self, bucket: W, wanted: u64) -> W {
+    pub(super) fn matches(&self, bucket: Words<N>, wanted: u64) -> Words<N> {
         let wanted = self.broadcast(wanted);
         self.zero_lanes(self.misses(bucket, wanted))
     }
 
     /// The lane of the lowest bit of what [`matches`](Self::matches) found.
     #[inline(always)]
-    pub(super) fn lane_of(&self, found: W) -> u32 {
+    pub(super) fn lane_of(&self, found: Words<N>) -> u32 {
         found.first(self.width)
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
     /// bit of each.
-    pub(super) fn related(&self, bucket: W, wanted: u64) -> W {
+    pub(super) fn related(&self, bucket: Words<N>, wanted: u64) -> Words<N> {
         // Bits beyond the end of the wanted one need not agree either.
         let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
         self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
@@ -163,20 +143,20 @@ impl<W: BucketWord> Codec<W> {
 
     /// Occupied lanes.
     #[inline(always)]
-    pub(super) fn len(&self, bucket: W) -> u32 {
+    pub(super) fn len(&self, bucket: Words<N>) -> u32 {
         LANES - self.zero_lanes(bucket).shifted_down(self.width - 1).sum(self.ones, self.width)
     }
 
     /// One fingerprint in every lane.
     #[inline(always)]
-    pub(super) fn broadcast(&self, fingerprint: u64) -> W {
-        self.ones::<W>().times(fingerprint)
+    pub(super) fn broadcast(&self, fingerprint: u64) -> Words<N> {
+        self.ones::<Words<N>>().times(fingerprint)
     }
 
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
-    pub(super) fn upper(&self, bucket: W) -> u32 {
-        (bucket & self.highs::<W>().shifted_down(MIX_BITS)).count_ones()
+    pub(super) fn upper(&self, bucket: Words<N>) -> u32 {
+        (bucket & self.highs::<Words<N>>().shifted_down(MIX_BITS)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.
@@ -220,7 +200,7 @@ impl<W: BucketWord> Codec<W> {
 
     /// The content of a lane.
     #[inline(always)]
-    pub(super) fn lane(&self, bucket: W, lane: u32) -> u64 {
+    pub(super) fn lane(&self, bucket: Words<N>, lane: u32) -> u64 {
         bucket.lane(lane, self.width) & (u64::MAX >> (64 - self.width))
     }
 
@@ -248,8 +228,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Against the same, lane by lane.
-    fn agrees<W: BucketWord>(
-        codec: &Codec<W>,
+    fn agrees<const N: usize>(
+        codec: &Codec<N>,
         lanes: [u64; 4],
         wanted: u64,
         partial: u64,
@@ -272,9 +252,9 @@ mod tests {
             assert_eq!(half & mask, lane);
         }
         let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
-        let flagged = |mut found: W| {
+        let flagged = |mut found: Words<N>| {
             let mut flagged = [false; 4];
-            while found != W::ZERO {
+            while found != Words::ZERO {
                 flagged[codec.lane_of(found) as usize] = true;
                 found = found.but_first();
             }
@@ -289,8 +269,8 @@ mod tests {
         }
         let any = lanes.iter().any(|&lane| begins(lane));
         let everywhere = codec.broadcast(wanted);
-        assert_eq!(codec.contains(word, W::ZERO, everywhere), any);
-        assert_eq!(codec.contains(W::ZERO, word, everywhere), any);
+        assert_eq!(codec.contains(word, Words::ZERO, everywhere), any);
+        assert_eq!(codec.contains(Words::ZERO, word, everywhere), any);
         assert_eq!(codec.len(word) as usize, len);
         let upper = lanes.iter().filter(|&&lane| lane >> (bits - MIX_BITS) & 1 == 1).count();
         assert_eq!(codec.upper(word) as usize, upper);
@@ -309,7 +289,7 @@ mod tests {
             let kept = known.min(to);
             prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
             // Put together with its sibling, one has a bit more behind those that stay.
-            let [codec, other] = [from, to].map(Codec::two);
+            let [codec, other] = [from, to].map(Codec::<2>::new);
             for half in [0, 1] {
                 let whole = codec.whole_in(&other, half, stored(known, from));
                 prop_assert_eq!(other.length(whole), (known + 1).min(to));
@@ -335,10 +315,10 @@ mod tests {
             // One that is shorter, too.
             let (mask, short) = ((2 << bits) - 1, short % bits);
             let partial = (wanted & mask) >> short << short | 1 << short;
-            agrees(&Codec::two(bits), lanes, wanted, partial, len);
+            agrees(&Codec::<2>::new(bits), lanes, wanted, partial, len);
             // Beginning at any bit of a byte.
             if bits <= 13 {
-                agrees(&Codec::one(bits), lanes, wanted, partial, len);
+                agrees(&Codec::<1>::new(bits), lanes, wanted, partial, len);
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Fills a segment that lies in cache. Looks at the buckets of a group of keys together, and then
 //! inserts them one by one.
 
-use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::record::Home;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
@@ -10,14 +9,15 @@ use super::table::kicks;
 use super::target::KeyBits;
 use crate::arch::vectorized;
 use crate::layout::Search;
+use crate::layout::bucket_pair::Words;
 use crate::ring::GROUP;
 
 /// A hash in little-endian order, as partitions have them.
 type Hash = [u8; 8];
 
 /// Keys that go into one segment.
-pub(super) struct Filling<'a, W> {
-    segment: Segment<'a, W>,
+pub(super) struct Filling<'a, const N: usize> {
+    segment: Segment<'a, N>,
     home: Home,
     bytes: &'a mut [u8],
     /// Keys that it takes before it should grow.
@@ -69,7 +69,11 @@ impl Changed {
 
 /// Whether a bucket has what begins a fingerprint, and the occupied lanes of each.
 #[inline(always)]
-fn compare<W: BucketWord>(codec: &Codec<W>, words: [W; 2], fingerprint: u64) -> (bool, [u32; 2]) {
+fn compare<const N: usize>(
+    codec: &Codec<N>,
+    words: [Words<N>; 2],
+    fingerprint: u64,
+) -> (bool, [u32; 2]) {
     let is_in = codec.contains(words[0], words[1], codec.broadcast(fingerprint));
     (is_in, [codec.len(words[0]), codec.len(words[1])])
 }
@@ -78,8 +82,8 @@ vectorized! {
     /// # Safety
     ///
     /// `bytes` are the segment's.
-    unsafe fn look<W: BucketWord>(
-        segment: &Segment<'_, W>,
+    unsafe fn look[const N: usize](
+        segment: &Segment<'_, N>,
         bytes: &[u8],
         depth: u32,
         hashes: &[Hash; GROUP],
@@ -98,9 +102,9 @@ vectorized! {
         // SAFETY: as the caller promises.
         unsafe {
             if codec.is_short() {
-                compare_all::<W, true>(segment, bytes, found);
+                compare_all::<true, N>(segment, bytes, found);
             } else {
-                compare_all::<W, false>(segment, bytes, found);
+                compare_all::<false, N>(segment, bytes, found);
             }
         }
     }
@@ -110,8 +114,8 @@ vectorized! {
 ///
 /// `bytes` are the segment's, and the buckets too.
 #[inline(always)]
-unsafe fn compare_all<W: BucketWord, const SHORT: bool>(
-    segment: &Segment<'_, W>,
+unsafe fn compare_all<const SHORT: bool, const N: usize>(
+    segment: &Segment<'_, N>,
     bytes: &[u8],
     found: &mut Found,
 ) {
@@ -121,8 +125,8 @@ unsafe fn compare_all<W: BucketWord, const SHORT: bool>(
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
         let words = unsafe {
             [
-                W::read::<SHORT>(start, segment.bit(first), codec.width),
-                W::read::<SHORT>(start, segment.bit(second), codec.width),
+                Words::read::<SHORT>(start, segment.bit(first), codec.width),
+                Words::read::<SHORT>(start, segment.bit(second), codec.width),
             ]
         };
         let (is_in, lens) = compare(codec, words, found.fingerprints[i]);
@@ -132,13 +136,15 @@ unsafe fn compare_all<W: BucketWord, const SHORT: bool>(
     }
 }
 
-impl<'a, W: BucketWord> Filling<'a, W> {
-    pub(super) fn new(segment: Segment<'a, W>, home: Home, bytes: &'a mut [u8], room: u64) -> Self {
+impl<'a, const N: usize> Filling<'a, N> {
+    pub(super) fn new(segment: Segment<'a, N>, home: Home, bytes: &'a mut [u8], room: u64) -> Self {
         assert!(bytes.len() >= segment_bytes(segment.codec.width, segment.form));
         Self { segment, home, bytes, room, count: 0, failures: 0, left: Vec::new() }
     }
 
     /// Puts hashes into free slots. Skips those of other segments, if `are_mixed`.
+    // As a part of its caller it would have too few registers.
+    #[inline(never)]
     pub(super) fn fill(&mut self, hashes: &[Hash], are_mixed: bool, search: &mut Search) {
         let Home { depth, path, .. } = self.home;
         let mut found = Found::default();
@@ -164,8 +170,6 @@ impl<'a, W: BucketWord> Filling<'a, W> {
     fn put(&mut self, found: &Found, i: usize, changed: &mut Changed, search: &mut Search) -> bool {
         let (segment, fingerprint) = (&self.segment, found.fingerprints[i]);
         let buckets = [found.buckets[0][i], found.buckets[1][i]];
-        let places = [found.places[0][i], found.places[1][i]];
-        let spot = Spot { places, buckets, fingerprint };
         let (is_in, lens) = if buckets.iter().any(|&bucket| changed.has(bucket)) {
             let words = buckets.map(|bucket| segment.load(self.bytes, bucket));
             compare(segment.codec, words, fingerprint)
@@ -178,9 +182,12 @@ impl<'a, W: BucketWord> Filling<'a, W> {
         let emptier = usize::from(lens[1] < lens[0]);
         if lens[emptier] < LANES {
             let at = Position { bucket: buckets[emptier], lane: lens[emptier] };
-            segment.fill(self.bytes, at, Slot { fingerprint, place: places[emptier], value: 0 });
+            let place = found.places[emptier][i];
+            segment.fill(self.bytes, at, Slot { fingerprint, place, value: 0 });
             changed.add(at.bucket);
         } else {
+            let places = [found.places[0][i], found.places[1][i]];
+            let spot = Spot { places, buckets, fingerprint };
             let kicks = kicks(self.failures);
             if !segment.insert(self.bytes, search, &spot, 0, kicks) {
                 self.failures += 1;
@@ -196,14 +203,13 @@ impl<'a, W: BucketWord> Filling<'a, W> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
-    use crate::growable::bucket_word::Pair;
     use crate::growable::grid::Grid;
     use crate::growable::segment::Form;
     use proptest::prelude::*;
 
     /// The same, key by key.
-    fn one_by_one<W: BucketWord>(
-        segment: &Segment<'_, W>,
+    fn one_by_one<const N: usize>(
+        segment: &Segment<'_, N>,
         home: Home,
         bytes: &mut [u8],
         room: u64,
@@ -234,8 +240,8 @@ mod tests {
         (count, left)
     }
 
-    fn agrees<W: BucketWord>(
-        codec: &Codec<W>,
+    fn agrees<const N: usize>(
+        codec: &Codec<N>,
         buckets: u32,
         depth: u32,
         hashes: &[Hash],
@@ -272,9 +278,9 @@ mod tests {
             for (buckets, room) in [(few, room), (few, u64::MAX), (many, u64::MAX)] {
                 // A table of fewer buckets than places is one segment.
                 let depth = if buckets < 4096 { 0 } else { depth };
-                agrees::<Pair>(&Codec::two(bits), buckets, depth, &hashes, room);
+                agrees(&Codec::<2>::new(bits), buckets, depth, &hashes, room);
                 if bits <= 12 {
-                    agrees::<u64>(&Codec::one(bits), buckets, depth, &hashes, room);
+                    agrees(&Codec::<1>::new(bits), buckets, depth, &hashes, room);
                 }
             }
         }

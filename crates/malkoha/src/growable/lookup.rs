@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
-use super::bucket_word::Pair;
 use super::codec::Codec;
 use super::matches::{Match, Matches};
 use super::record::Record;
@@ -16,6 +15,7 @@ use crate::arch::prefetch;
 use crate::entries::Entry;
 use crate::format::{self, FileKind};
 use crate::key::KeyHasher;
+use crate::layout::bucket_pair::Words;
 use crate::ring;
 use crate::table::traits::{Lookup, Sealed};
 
@@ -206,7 +206,7 @@ impl Growing {
     pub(super) fn slots_of(
         &self,
         target: &Target,
-        choose: impl Fn(&Codec<Pair>, Pair) -> Pair,
+        choose: impl Fn(&Codec<2>, Words<2>) -> Words<2>,
     ) -> Matches {
         let (segment, bytes) = (self.segment(target.number()), self.bytes(target.number()));
         let mut found = Matches::default();
@@ -309,7 +309,7 @@ impl Growing {
 }
 
 fn entry(
-    segment: &Segment<'_, Pair>,
+    segment: &Segment<'_, 2>,
     number: usize,
     bucket: u64,
     (fingerprint, value): (u64, u64),

@@ -6,7 +6,6 @@ use std::iter;
 use std::ops::Range;
 
 use super::any_codec::AnyCodec;
-use super::bucket_word::Pair;
 use super::change::MAX_REBUILDS;
 use super::codec::refitted;
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, PLACE_BITS, PLACES};
@@ -69,8 +68,8 @@ pub(super) enum Misfit {
 /// segment. Occupants that still find no place go there too, or the function returns `false`, as
 /// `misfit` says.
 pub(super) fn pour<const M: usize, const N: usize>(
-    sources: [(Segment<'_, Pair>, &[u8]); M],
-    to: &[Segment<'_, Pair>; N],
+    sources: [(Segment<'_, 2>, &[u8]); M],
+    to: &[Segment<'_, 2>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
@@ -104,7 +103,7 @@ pub(super) fn pour<const M: usize, const N: usize>(
 
 /// Finds places for slots whose buckets are full: the last step of [`pour`].
 pub(super) fn place_others<const N: usize>(
-    to: &[Segment<'_, Pair>; N],
+    to: &[Segment<'_, 2>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     waiting: Vec<(usize, Slot)>,

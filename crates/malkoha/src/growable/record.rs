@@ -1,7 +1,6 @@
 //! What a table knows of a segment, apart from its bytes.
 
 use super::any_codec::AnyCodec;
-use super::bucket_word::Pair;
 use super::grid::MIX_BITS;
 use super::segment::{Form, Segment};
 use super::shape::Shape;
@@ -43,7 +42,7 @@ impl Record {
     }
 
     /// How to read its bytes, where that need not be as fast as can be.
-    pub(super) fn segment(&self, shape: &Shape) -> Segment<'static, Pair> {
+    pub(super) fn segment(&self, shape: &Shape) -> Segment<'static, 2> {
         Segment::new(self.any_codec(shape).wide(), self.form)
     }
 

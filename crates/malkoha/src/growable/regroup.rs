@@ -11,7 +11,6 @@
 
 use std::ops::Range;
 
-use super::bucket_word::{BucketWord, Pair};
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, Mix};
 use super::rebuild::{Misfit, filling, place_others};
 use super::record::Record;
@@ -19,6 +18,7 @@ use super::segment::{Form, Position, Segment, Slot};
 use super::shape::LANES;
 use super::table::{Growing, narrow};
 use crate::arch::vectorized;
+use crate::layout::bucket_pair::Words;
 
 /// Buckets of a group, at most.
 const BUCKETS: usize = 4;
@@ -39,11 +39,11 @@ vectorized! {
     /// # Safety
     ///
     /// Asks nothing of its caller.
-    pub(super) unsafe fn regroup<D: Fn(u64) -> (usize, u64)>(
+    pub(super) unsafe fn regroup[D: Fn(u64) -> (usize, u64)](
         destination: D,
-        from: &Segment<'_, Pair>,
+        from: &Segment<'_, 2>,
         bytes: &[u8],
-        to: &[Segment<'_, Pair>],
+        to: &[Segment<'_, 2>],
         into: &mut [Box<[u8]>],
         groups: Range<u64>,
         waiting: &mut Vec<(usize, Slot)>,
@@ -103,7 +103,7 @@ vectorized! {
             }
             for ((to, into), words) in to.iter().zip(&mut *into).zip(words.chunks(BUCKETS)) {
                 for (bucket, word) in to.form.grid.group(group).zip(words) {
-                    Pair(*word).store(into, to.bit(bucket), to.codec.width);
+                    Words(*word).store(into, to.bit(bucket), to.codec.width);
                 }
             }
         }

@@ -1,6 +1,5 @@
 //! A segment as the search for room sees it.
 
-use super::bucket_word::BucketWord;
 use super::grid::Grid;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
 use super::shape::LANES;
@@ -9,7 +8,7 @@ use crate::arch::prefetch;
 use crate::layout::bits::load_at;
 use crate::layout::{self, Room, Search};
 
-impl<W: BucketWord> Segment<'_, W> {
+impl<const N: usize> Segment<'_, N> {
     /// Puts a slot into one of its full buckets, if one occupant can make room by a move into its
     /// other bucket. That is enough for seven searches in eight, and takes less than a third of
     /// their instructions. Only for segments whose buckets are in groups.
@@ -92,7 +91,7 @@ impl<W: BucketWord> Segment<'_, W> {
 }
 
 /// Here places are buckets, except for those of a probe.
-impl<W: BucketWord> Room for Segment<'_, W> {
+impl<const N: usize> Room for Segment<'_, N> {
     type Candidates = [u64; 2];
 
     const IS_CHEAP: bool = false;

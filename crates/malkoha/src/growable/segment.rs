@@ -3,16 +3,16 @@
 //! A bucket is four fingerprints, then, in a small table, four numbers of `narrowing` bits (the low
 //! bits of each occupant's place), then four values.
 
-use super::bucket_word::BucketWord;
 use super::codec::Codec;
 use super::grid::{Grid, MIX_BITS, Mix};
 use super::shape::LANES;
 use crate::layout::bits::{fill, read, write};
+use crate::layout::bucket_pair::Words;
 
 /// How to read a segment's bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment<'a, W> {
-    pub(super) codec: &'a Codec<W>,
+pub(super) struct Segment<'a, const N: usize> {
+    pub(super) codec: &'a Codec<N>,
     pub(super) form: Form,
     pub(super) bucket_bits: u64,
 }
@@ -77,8 +77,8 @@ impl Form {
     }
 }
 
-impl<'a, W: BucketWord> Segment<'a, W> {
-    pub(super) fn new(codec: &'a Codec<W>, form: Form) -> Self {
+impl<'a, const N: usize> Segment<'a, N> {
+    pub(super) fn new(codec: &'a Codec<N>, form: Form) -> Self {
         Self { codec, form, bucket_bits: bucket_bits(codec.width, form) }
     }
 
@@ -102,7 +102,7 @@ impl<'a, W: BucketWord> Segment<'a, W> {
     }
 
     #[inline(always)]
-    pub(super) fn load(&self, bytes: &[u8], bucket: u64) -> W {
+    pub(super) fn load(&self, bytes: &[u8], bucket: u64) -> Words<N> {
         self.codec.load(bytes, self.bit(bucket))
     }
 
@@ -248,7 +248,13 @@ impl<'a, W: BucketWord> Segment<'a, W> {
 
     /// [`push_to_one`](Self::push_to_one), given the content of the buckets.
     #[inline(always)]
-    fn push_to_emptier(&self, bytes: &mut [u8], words: [W; 2], spot: &Spot, value: u64) -> bool {
+    fn push_to_emptier(
+        &self,
+        bytes: &mut [u8],
+        words: [Words<N>; 2],
+        spot: &Spot,
+        value: u64,
+    ) -> bool {
         let lens = words.map(|word| self.codec.len(word));
         let second = usize::from(lens[1] < lens[0]);
         let (bucket, lane) = (spot.buckets[second], lens[second]);
@@ -269,16 +275,16 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         let (codec, start) = (self.codec, bytes.as_ptr());
         let bits = [self.bit(spot.buckets[0]), self.bit(spot.buckets[1])];
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
-        let words: [W; 2] = unsafe {
+        let words: [Words<N>; 2] = unsafe {
             if codec.is_short() {
                 [
-                    W::read::<true>(start, bits[0], codec.width),
-                    W::read::<true>(start, bits[1], codec.width),
+                    Words::read::<true>(start, bits[0], codec.width),
+                    Words::read::<true>(start, bits[1], codec.width),
                 ]
             } else {
                 [
-                    W::read::<false>(start, bits[0], codec.width),
-                    W::read::<false>(start, bits[1], codec.width),
+                    Words::read::<false>(start, bits[0], codec.width),
+                    Words::read::<false>(start, bits[1], codec.width),
                 ]
             }
         };
@@ -348,18 +354,18 @@ impl<'a, W: BucketWord> Segment<'a, W> {
         &self,
         bytes: &[u8],
         &Spot { places, buckets, .. }: &Spot,
-        choose: impl Fn(W) -> W,
+        choose: impl Fn(Words<N>) -> Words<N>,
         mut each: impl FnMut(Position),
     ) {
         let mut left = buckets.map(|bucket| choose(self.load(bytes, bucket)));
         if buckets[0] == buckets[1] {
-            left[1] = W::ZERO;
+            left[1] = Words::ZERO;
         }
         let low = (1 << self.form.grid.narrowing()) - 1;
-        while (left[0] | left[1]) != W::ZERO {
+        while (left[0] | left[1]) != Words::ZERO {
             // No branch: it would be unpredictable, because a key's slot is equally often in either
             // bucket.
-            let number = usize::from(left[0] == W::ZERO);
+            let number = usize::from(left[0] == Words::ZERO);
             let (bucket, found) = (buckets[number], left[number]);
             left[number] = found.but_first();
             let at = Position { bucket, lane: self.codec.lane_of(found) };

@@ -6,7 +6,7 @@
 
 use super::any_codec::with_codec;
 use super::batch;
-use super::bucket_word::{BucketWord, read};
+use super::bucket_word::read;
 use super::codec::Codec;
 use super::matches::MOST_SLOTS;
 use super::segment::Segment;
@@ -14,6 +14,7 @@ use super::shape::LANES;
 use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::layout::bits::Word;
+use crate::layout::bucket_pair::Words;
 use crate::ring;
 use crate::spill::{Spill, SpillKey};
 use crate::table::traits::{Candidates, Lookup, Sole};
@@ -43,26 +44,27 @@ impl Buckets {
     /// The segment has such buckets with this codec, and 16 bytes behind the last. `SHORT` says
     /// whether its lanes [are short](Codec::is_short). Values have at most [`MOST_BITS`].
     #[inline(always)]
-    pub(super) unsafe fn sole<W: BucketWord, const SHORT: bool>(
+    pub(super) unsafe fn sole<const SHORT: bool, const N: usize>(
         &self,
-        codec: &Codec<W>,
+        codec: &Codec<N>,
         wanted: u64,
         spill: &Spill,
     ) -> Sole {
         let Self { segment, bits: [first, second], value_bits, .. } = *self;
         // SAFETY: as the caller promises.
-        let load = |bucket| unsafe { W::read::<SHORT>(segment, bucket, codec.width) };
+        let load = |bucket| unsafe { Words::read::<SHORT>(segment, bucket, codec.width) };
         let in_first = codec.matches(load(first), wanted);
-        let in_second = if first == second { W::ZERO } else { codec.matches(load(second), wanted) };
+        let in_second =
+            if first == second { Words::ZERO } else { codec.matches(load(second), wanted) };
         let found = in_first | in_second;
-        if found == W::ZERO {
+        if found == Words::ZERO {
             return Sole::Absent;
         }
-        if (found.but_first() | (in_first & in_second)) != W::ZERO {
+        if (found.but_first() | (in_first & in_second)) != Words::ZERO {
             return Sole::Several;
         }
         let (bucket, lane) =
-            (if in_first == W::ZERO { second } else { first }, codec.lane_of(found));
+            (if in_first == Words::ZERO { second } else { first }, codec.lane_of(found));
         if !spill.is_empty() {
             let key = SpillKey {
                 segment: narrow(self.home.0 as u64),

@@ -3,7 +3,6 @@
 use std::io::Read;
 
 use super::any_codec::{AnyCodec, CodecCounts};
-use super::bucket_word::Pair;
 use super::directory::{Directory, Entry};
 use super::grid::{Grid, PLACES};
 use super::pool::Pool;
@@ -301,7 +300,7 @@ impl Growing {
     }
 
     /// How to read a segment, where that need not be as fast as can be.
-    pub(super) fn segment(&self, number: usize) -> Segment<'static, Pair> {
+    pub(super) fn segment(&self, number: usize) -> Segment<'static, 2> {
         self.records[number].segment(&self.shape)
     }
 

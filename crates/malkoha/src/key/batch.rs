@@ -52,7 +52,7 @@ pub(crate) fn hash_chunks<K: Key>(
 
 vectorized! {
     /// The hashes of keys. Selects the function once.
-    fn hash_all<K: Key>(hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
+    fn hash_all[K: Key](hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
         let pairs = hashes.iter_mut().zip(keys);
         match hasher.0 {
             Keyed::Xxh3(seed) => {

@@ -96,7 +96,7 @@ pub(super) fn hash_one(key: [u64; 2], bytes: &[u8]) -> u64 {
 vectorized! {
     /// The hashes of byte strings: eight short ones at a time if they have the same number of
     /// whole words.
-    pub(super) fn hash_strings<S: AsRef<[u8]>>(
+    pub(super) fn hash_strings[S: AsRef<[u8]>](
         key: [u64; 2], strings: &[S], hashes: &mut [u64],
     ) {
         for (strings, hashes) in strings.chunks(AT_ONCE).zip(hashes.chunks_mut(AT_ONCE)) {

@@ -11,9 +11,75 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::layout::bits::{Word, index, load_at, split};
 
-/// Two words. Each operation treats both alike.
-#[derive(Clone, Copy)]
-pub(crate) struct BucketPair(words::Words);
+pub(crate) use words::BucketPair;
+
+/// Words of lanes. Each operation treats words and lanes alike, and no bit goes from one word to
+/// another.
+pub(crate) trait LaneWords:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    /// Each word this one.
+    fn all(word: u64) -> Self;
+    /// The difference of each two words.
+    fn minus(self, other: Self) -> Self;
+}
+
+/// Words in registers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words<const N: usize>(pub(crate) [u64; N]);
+
+impl<const N: usize> Words<N> {
+    #[inline(always)]
+    pub(crate) fn each(mut self, of: impl Fn(u64) -> u64) -> Self {
+        for i in 0..N {
+            self.0[i] = of(self.0[i]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    pub(crate) fn with(mut self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        for i in 0..N {
+            self.0[i] = of(self.0[i], other.0[i]);
+        }
+        self
+    }
+}
+
+impl<const N: usize> LaneWords for Words<N> {
+    #[inline(always)]
+    fn all(word: u64) -> Self {
+        Self([word; N])
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.with(other, u64::wrapping_sub)
+    }
+}
+
+impl<const N: usize> Not for Words<N> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        self.each(u64::not)
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident::$method:ident),*) => {$(
+        impl<const N: usize> $operator for Words<N> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.with(other, u64::$method)
+            }
+        }
+    )*};
+}
+operators!(BitAnd::bitand, BitOr::bitor, BitXor::bitxor);
 
 impl BucketPair {
     /// The words that begin at two bits, or at two bytes if `WHOLE_BYTES`.
@@ -22,31 +88,17 @@ impl BucketPair {
     ///
     /// 8 bytes can be read from each byte on in which one begins.
     #[inline(always)]
-    pub(crate) unsafe fn read<const WHOLE_BYTES: bool>(bytes: *const u8, starts: [u64; 2]) -> Self {
+    pub(crate) unsafe fn read_two<const WHOLE_BYTES: bool>(
+        bytes: *const u8,
+        starts: [u64; 2],
+    ) -> Self {
         let at = starts.map(|start| if WHOLE_BYTES { (index(start), 0) } else { split(0, start) });
         // SAFETY: as the caller promises.
         let words = at.map(|(at, _)| unsafe { u64::read(bytes.add(at)) });
         if WHOLE_BYTES {
             return Self::of(words);
         }
-        Self(words::shifted_down(words, at.map(|(_, shift)| shift)))
-    }
-
-    #[inline(always)]
-    pub(crate) fn of(words: [u64; 2]) -> Self {
-        Self(words::of(words))
-    }
-
-    /// This word twice.
-    #[inline(always)]
-    pub(crate) fn all(word: u64) -> Self {
-        Self::of([word; 2])
-    }
-
-    /// The difference of each two words.
-    #[inline(always)]
-    pub(crate) fn minus(self, other: Self) -> Self {
-        Self(words::minus(self.0, other.0))
+        Self::shifted(words, at.map(|(_, shift)| shift))
     }
 
     /// Whether one of the words has a lane equal to that of `wanted`. `below` and `highs` are those
@@ -61,31 +113,8 @@ impl BucketPair {
     /// The bits that are set in one of the words, or in both.
     #[inline(always)]
     pub(crate) fn either(self) -> u64 {
-        let [first, second] = words::each(self.0);
+        let [first, second] = self.both();
         first | second
-    }
-}
-
-macro_rules! operators {
-    ($($operator:ident::$method:ident = $words:ident),*) => {$(
-        impl $operator for BucketPair {
-            type Output = Self;
-
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(words::$words(self.0, other.0))
-            }
-        }
-    )*};
-}
-operators!(BitAnd::bitand = and, BitOr::bitor = or, BitXor::bitxor = xor);
-
-impl Not for BucketPair {
-    type Output = Self;
-
-    #[inline(always)]
-    fn not(self) -> Self {
-        self ^ Self::all(u64::MAX)
     }
 }
 
@@ -93,53 +122,80 @@ impl Not for BucketPair {
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
 mod words {
     use core::arch::x86_64::*;
+    use core::ops::{BitAnd, BitOr, BitXor, Not};
 
+    use super::{LaneWords, Wanted};
     use crate::layout::bits::{Word, index};
-    use crate::layout::bucket_pair::Wanted;
 
-    pub(super) type Words = __m128i;
+    /// Two words.
+    #[derive(Clone, Copy)]
+    pub(crate) struct BucketPair(__m128i);
 
-    #[inline(always)]
-    pub(super) fn of([first, second]: [u64; 2]) -> Words {
-        // SAFETY: the processor has SSE2, because the program is compiled for it.
-        unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) }
+    impl BucketPair {
+        #[inline(always)]
+        pub(crate) fn of([first, second]: [u64; 2]) -> Self {
+            // SAFETY: the processor has SSE2, because the program is compiled for it.
+            Self(unsafe { _mm_set_epi64x(second.cast_signed(), first.cast_signed()) })
+        }
+
+        #[inline(always)]
+        pub(super) fn both(self) -> [u64; 2] {
+            // SAFETY: as above.
+            let high = unsafe { _mm_unpackhi_epi64(self.0, self.0) };
+            // SAFETY: as above.
+            [self.0, high].map(|words| unsafe { _mm_cvtsi128_si64(words) }.cast_unsigned())
+        }
+
+        /// Each shifted by its own number of bits.
+        #[inline(always)]
+        pub(super) fn shifted(words: [u64; 2], by: [u32; 2]) -> Self {
+            // SAFETY: as above.
+            let shifted = |i: usize| unsafe {
+                let word = _mm_cvtsi64_si128(words[i].cast_signed());
+                _mm_srl_epi64(word, _mm_cvtsi32_si128(by[i].cast_signed()))
+            };
+            // SAFETY: as above.
+            Self(unsafe { _mm_unpacklo_epi64(shifted(0), shifted(1)) })
+        }
     }
 
-    #[inline(always)]
-    pub(super) fn each(words: Words) -> [u64; 2] {
-        // SAFETY: as above.
-        let high = unsafe { _mm_unpackhi_epi64(words, words) };
-        // SAFETY: as above.
-        [words, high].map(|words| unsafe { _mm_cvtsi128_si64(words) }.cast_unsigned())
-    }
+    macro_rules! operators {
+        ($($operator:ident::$method:ident = $instruction:ident),*) => {$(
+            impl $operator for BucketPair {
+                type Output = Self;
 
-    /// Each shifted by its own number of bits.
-    #[inline(always)]
-    pub(super) fn shifted_down(words: [u64; 2], by: [u32; 2]) -> Words {
-        // SAFETY: as above.
-        let shifted = |i: usize| unsafe {
-            let word = _mm_cvtsi64_si128(words[i].cast_signed());
-            _mm_srl_epi64(word, _mm_cvtsi32_si128(by[i].cast_signed()))
-        };
-        // SAFETY: as above.
-        unsafe { _mm_unpacklo_epi64(shifted(0), shifted(1)) }
-    }
-
-    macro_rules! instructions {
-        ($($name:ident = $instruction:ident),*) => {$(
-            #[inline(always)]
-            pub(super) fn $name(a: Words, b: Words) -> Words {
-                // SAFETY: as above.
-                unsafe { $instruction(a, b) }
+                #[inline(always)]
+                fn $method(self, other: Self) -> Self {
+                    // SAFETY: as above.
+                    Self(unsafe { $instruction(self.0, other.0) })
+                }
             }
         )*};
     }
-    instructions!(
-        and = _mm_and_si128,
-        or = _mm_or_si128,
-        xor = _mm_xor_si128,
-        minus = _mm_sub_epi64
-    );
+    operators!(BitAnd::bitand = _mm_and_si128, BitOr::bitor = _mm_or_si128);
+    operators!(BitXor::bitxor = _mm_xor_si128);
+
+    impl Not for BucketPair {
+        type Output = Self;
+
+        #[inline(always)]
+        fn not(self) -> Self {
+            self ^ Self::all(u64::MAX)
+        }
+    }
+
+    impl LaneWords for BucketPair {
+        #[inline(always)]
+        fn all(word: u64) -> Self {
+            Self::of([word; 2])
+        }
+
+        #[inline(always)]
+        fn minus(self, other: Self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm_sub_epi64(self.0, other.0) })
+        }
+    }
 
     /// [`super::equal_lanes`].
     ///
@@ -155,12 +211,12 @@ mod words {
         let nonzero = |lane: usize| {
             // SAFETY: as the caller promises.
             let read = |bucket| unsafe { u64::read(bytes.add(index(bucket) + index(at[lane]))) };
-            let words = of(buckets.map(read));
-            let difference = and(xor(words, of([lanes[lane]; 2])), of([masks[lane]; 2]));
+            let words = BucketPair::of(buckets.map(read));
+            let difference = (words ^ LaneWords::all(lanes[lane])) & LaneWords::all(masks[lane]);
             // Negative if the lane is not equal, because no mask has the highest bit. So is the
             // upper half of the word then.
             // SAFETY: as above.
-            unsafe { _mm_castsi128_ps(minus(_mm_setzero_si128(), difference)) }
+            unsafe { _mm_castsi128_ps(BucketPair::all(0).minus(difference).0) }
         };
         let [a, b, c, d] = [nonzero(0), nonzero(1), nonzero(2), nonzero(3)];
         // SAFETY: as above.
@@ -176,41 +232,28 @@ mod words {
 /// Two words, each by itself.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
 mod words {
+    use super::{Wanted, Words};
     use crate::layout::bits::{Word, index};
-    use crate::layout::bucket_pair::Wanted;
 
-    pub(super) type Words = [u64; 2];
+    pub(crate) type BucketPair = Words<2>;
 
-    #[inline(always)]
-    pub(super) fn of(words: [u64; 2]) -> Words {
-        words
+    impl BucketPair {
+        #[inline(always)]
+        pub(crate) fn of(words: [u64; 2]) -> Self {
+            Self(words)
+        }
+
+        #[inline(always)]
+        pub(super) fn both(self) -> [u64; 2] {
+            self.0
+        }
+
+        /// Each shifted by its own number of bits.
+        #[inline(always)]
+        pub(super) fn shifted(words: [u64; 2], by: [u32; 2]) -> Self {
+            Self([words[0] >> by[0], words[1] >> by[1]])
+        }
     }
-
-    #[inline(always)]
-    pub(super) fn each(words: Words) -> [u64; 2] {
-        words
-    }
-
-    /// Each shifted by its own number of bits.
-    #[inline(always)]
-    pub(super) fn shifted_down(words: [u64; 2], by: [u32; 2]) -> Words {
-        [words[0] >> by[0], words[1] >> by[1]]
-    }
-
-    macro_rules! word_by_word {
-        ($($name:ident = $of:expr),*) => {$(
-            #[inline(always)]
-            pub(super) fn $name(a: Words, b: Words) -> Words {
-                [$of(a[0], b[0]), $of(a[1], b[1])]
-            }
-        )*};
-    }
-    word_by_word!(
-        and = core::ops::BitAnd::bitand,
-        or = core::ops::BitOr::bitor,
-        xor = core::ops::BitXor::bitxor,
-        minus = u64::wrapping_sub
-    );
 
     /// [`super::equal_lanes`].
     ///
@@ -259,7 +302,7 @@ pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wante
     unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
-/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read`]
+/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read_two`]
 /// do, for words of any width. `ALONE` says that no loop over lookups is to be vectorised.
 ///
 /// # Safety
@@ -277,7 +320,7 @@ pub(super) unsafe fn have_lane<W: Word, const WHOLE_BYTES: bool, const ALONE: bo
             index(if WHOLE_BYTES { start } else { start >> 3 }) + size_of::<u64>() <= bytes.len()
         }));
         // SAFETY: as the caller promises.
-        let words = unsafe { BucketPair::read::<WHOLE_BYTES>(bytes.as_ptr(), starts) };
+        let words = unsafe { BucketPair::read_two::<WHOLE_BYTES>(bytes.as_ptr(), starts) };
         return words.have_lane(wanted.low(), [below.low(), highs.low()]);
     }
     // SAFETY: as the caller promises.

@@ -42,7 +42,7 @@ vectorized! {
     /// # Safety
     ///
     /// As for [`contains`].
-    pub(super) unsafe fn contains_in_cache<L: TableLayout>(
+    pub(super) unsafe fn contains_in_cache[L: TableLayout](
         layout: &L,
         bytes: &[u8],
         hashes: &[u64],
@@ -61,7 +61,7 @@ vectorized! {
     /// # Safety
     ///
     /// As for [`contains`].
-    pub(super) unsafe fn contains_prefetched<L: TableLayout>(
+    pub(super) unsafe fn contains_prefetched[L: TableLayout](
         layout: &L,
         bytes: &[u8],
         hashes: &[u64],
@@ -138,7 +138,7 @@ vectorized! {
     /// Inserts into the segments from number `first_segment` on, which `bytes` begin with and which
     /// are in cache. The bytes of `hashes` are in little-endian order. Those that got no slot at
     /// once are added to `left`, to be searched for when all were offered to their slots.
-    pub(crate) fn try_place<L: TableLayout>(
+    pub(crate) fn try_place[L: TableLayout](
         layout: &L,
         bytes: &mut [u8],
         first_segment: u64,
