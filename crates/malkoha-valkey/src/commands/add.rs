@@ -168,6 +168,6 @@ fn put(
     let added = older.is_some().then_some(BESIDE);
     let words: Vec<&[u8]> = [args.get(1)].into_iter().chain(words).chain(added).collect();
     key.set(Value::Filter(filter.with_older(older)));
-    context.replicate(c"CF.RESERVE", &words);
+    context.replicate("CF.RESERVE", &words);
     context.changed(args, 1, c"cf.reserve");
 }

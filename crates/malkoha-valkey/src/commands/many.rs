@@ -34,31 +34,12 @@ pub(super) struct Many {
     pub(super) first: usize,
     /// Of a filter that the command creates.
     pub(super) capacity: Option<u64>,
-    outcomes: Vec<Outcome>,
+    /// Whether each item was added, deleted or in; or why it was not added.
+    outcomes: Vec<Result<bool, Refused>>,
     /// The number of items that have a reply.
     replied: usize,
     /// Arguments that were done, if others are served in between.
     kept: Vec<Kept>,
-}
-
-/// Whether an item was added, deleted or in; or refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    No,
-    Yes,
-    Refused,
-}
-
-impl From<bool> for Outcome {
-    fn from(yes: bool) -> Self {
-        if yes { Self::Yes } else { Self::No }
-    }
-}
-
-impl From<Result<bool, Refused>> for Outcome {
-    fn from(added: Result<bool, Refused>) -> Self {
-        added.map_or(Self::Refused, Self::from)
-    }
 }
 
 impl Many {
@@ -158,17 +139,16 @@ impl Many {
                     None if context.has_moved(args) => return Err(CommandError::MOVED),
                     None => vec![false; items.len()],
                 };
-                outcomes.extend(found.into_iter().map(Outcome::from));
+                outcomes.extend(found.into_iter().map(Ok));
             }
             Verb::Delete => {
                 let removed = existing(key, CommandError::GONE)?.remove_all(items);
-                outcomes.extend(removed.into_iter().map(Outcome::from));
+                outcomes.extend(removed.into_iter().map(Ok));
             }
             Verb::Add | Verb::AddAbsent => {
                 let filter = filter_mut(key)?.ok_or(CommandError::GONE)?;
                 let absent_only = self.verb == Verb::AddAbsent;
-                let added = filter.insert_all(items, absent_only, limit(context));
-                outcomes.extend(added.into_iter().map(Outcome::from));
+                outcomes.extend(filter.insert_all(items, absent_only, limit(context)));
             }
         }
         Ok(())
@@ -182,12 +162,12 @@ impl Many {
             Verb::Exists => return,
         };
         let outcomes = &self.outcomes[start - self.first..];
-        if !outcomes.contains(&Outcome::Yes) {
+        if !outcomes.contains(&Ok(true)) {
             return;
         }
-        if self.is_long(args) || outcomes.contains(&Outcome::Refused) {
+        if self.is_long(args) || outcomes.iter().any(Result::is_err) {
             // Limits of replicas may differ.
-            let changed = (start..).zip(outcomes).filter(|(_, outcome)| **outcome == Outcome::Yes);
+            let changed = (start..).zip(outcomes).filter(|(_, outcome)| **outcome == Ok(true));
             let numbers: Vec<_> = [1].into_iter().chain(changed.map(|(at, _)| at)).collect();
             context.replicate_some(command, args, &numbers);
         } else {
@@ -211,9 +191,9 @@ impl Many {
             let end = self.outcomes.len().min(self.replied + REPLIES);
             for &outcome in &self.outcomes[self.replied..end] {
                 match outcome {
-                    Outcome::Refused if is_integer => context.reply_integer(-1),
-                    _ if is_integer => context.reply_integer((outcome == Outcome::Yes).into()),
-                    _ => context.reply_bool(outcome == Outcome::Yes),
+                    Err(_) if is_integer => context.reply_integer(-1),
+                    _ if is_integer => context.reply_integer((outcome == Ok(true)).into()),
+                    _ => context.reply_bool(outcome == Ok(true)),
                 }
             }
             self.replied = end;

@@ -87,7 +87,7 @@ fn before_change(
         && !context.must_obey()
     {
         filter.advance(step);
-        context.replicate(c"CF.ADVANCE", &[args.get(1), step.to_string().as_bytes()]);
+        context.replicate("CF.ADVANCE", &[args.get(1), step.to_string().as_bytes()]);
     }
     Ok(())
 }

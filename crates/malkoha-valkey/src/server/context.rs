@@ -152,27 +152,8 @@ impl Context {
     }
 
     /// Sends another command to replicas and the append-only file.
-    pub(crate) fn replicate(&self, command: &CStr, arguments: &[&[u8]]) {
-        // SAFETY: the server copies the bytes; the strings are freed right after it has taken its
-        // own references. `v` stands for an array of strings and its length.
-        unsafe {
-            let mut strings: Vec<_> = arguments
-                .iter()
-                .map(|bytes| {
-                    call!(RedisModule_CreateString(self.raw, bytes.as_ptr().cast(), bytes.len()))
-                })
-                .collect();
-            call!(RedisModule_Replicate(
-                self.raw,
-                command.as_ptr(),
-                c"v".as_ptr(),
-                strings.as_mut_ptr(),
-                strings.len()
-            ));
-            for string in strings {
-                call!(RedisModule_FreeString(self.raw, string));
-            }
-        }
+    pub(crate) fn replicate(&self, command: &str, arguments: &[&[u8]]) {
+        raw::replicate(self.raw, command, arguments);
     }
 
     /// Whether the command comes from the primary or a file, and must run whatever this server's

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_int};
 use std::ptr::{null, null_mut};
 
 use serde::Deserialize;
+use valkey_module::commands::{self, BeginSearch, FindKeys, KeySpecFlags};
 use valkey_module::raw::{
     self, RedisModuleCommandArg, RedisModuleCommandArgType, RedisModuleCommandHistoryEntry,
     RedisModuleCommandInfo, RedisModuleCommandInfoVersion, RedisModuleCommandKeySpec,
@@ -42,7 +43,7 @@ struct KeySpec {
     /// The argument's number; of one behind a word, from where on the word is looked for.
     first: c_int,
     /// The word that it comes behind.
-    keyword: Option<CString>,
+    keyword: Option<String>,
     /// Keys after the first; -1: up to the last argument.
     last: c_int,
 }
@@ -105,9 +106,8 @@ fn create(
         let text = |text: &str| CString::new(text).ok();
         let (summary, complexity, since) =
             (text(&command.summary)?, text(&command.complexity)?, text(&command.since)?);
-        let mut keys: Vec<_> = command.keys.iter().map(key_spec).collect();
-        // The list ends with an invalid one.
-        keys.push(std::mem::zeroed());
+        let keys: Option<_> = command.keys.iter().map(key_spec).collect();
+        let mut keys = commands::get_redis_key_spec(keys?);
         let mut arguments = argument_list(&command.arguments);
         let info = RedisModuleCommandInfo {
             version: &raw const VERSION,
@@ -132,34 +132,15 @@ fn acl_categories(flags: &[String]) -> String {
     format!("{access} {speed} {}", ACL_CATEGORY.to_string_lossy())
 }
 
-fn key_spec(spec: &KeySpec) -> RedisModuleCommandKeySpec {
-    let flag = |name: &String| match name.as_str() {
-        "RO" => raw::REDISMODULE_CMD_KEY_RO,
-        "RW" => raw::REDISMODULE_CMD_KEY_RW,
-        "OW" => raw::REDISMODULE_CMD_KEY_OW,
-        "ACCESS" => raw::REDISMODULE_CMD_KEY_ACCESS,
-        "INSERT" => raw::REDISMODULE_CMD_KEY_INSERT,
-        "UPDATE" => raw::REDISMODULE_CMD_KEY_UPDATE,
-        "DELETE" => raw::REDISMODULE_CMD_KEY_DELETE,
-        _ => 0,
+/// `None` if a flag is unknown.
+fn key_spec(spec: &KeySpec) -> Option<commands::KeySpec> {
+    let flags = spec.flags.iter().map(|flag| KeySpecFlags::try_from(flag.as_str()).ok());
+    let flags: Vec<_> = flags.collect::<Option<_>>()?;
+    let begin = match &spec.keyword {
+        Some(keyword) => BeginSearch::new_keyword(keyword.clone(), spec.first),
+        None => BeginSearch::new_index(spec.first),
     };
-    // SAFETY: plain numbers and pointers, for which zero is a value: an absent note.
-    let mut filled: RedisModuleCommandKeySpec = unsafe { std::mem::zeroed() };
-    filled.flags = spec.flags.iter().map(flag).fold(0, |all, flag| all | u64::from(flag));
-    if let Some(keyword) = &spec.keyword {
-        filled.begin_search_type =
-            raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_KEYWORD;
-        filled.bs.keyword.keyword = keyword.as_ptr();
-        filled.bs.keyword.startfrom = spec.first;
-    } else {
-        filled.begin_search_type =
-            raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
-        filled.bs.index.pos = spec.first;
-    }
-    filled.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-    filled.fk.range.lastkey = spec.last;
-    filled.fk.range.keystep = 1;
-    filled
+    Some(commands::KeySpec::new(None, flags.into(), begin, FindKeys::new_range(spec.last, 1, 0)))
 }
 
 /// One of the arguments of a command, as `COMMAND DOCS` lists them.

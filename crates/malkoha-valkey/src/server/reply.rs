@@ -1,6 +1,6 @@
 //! Replies to clients.
 
-use std::ffi::{c_char, c_int, c_long, c_longlong};
+use std::ffi::{c_int, c_long};
 
 use valkey_module::raw::{self, RedisModuleCtx};
 
@@ -18,19 +18,16 @@ impl Context {
     }
 
     pub(crate) fn reply_ok(&self) {
-        // SAFETY: the context is of this call, the text ends in 0.
-        unsafe { call!(RedisModule_ReplyWithSimpleString(self.replies(), c"OK".as_ptr())) };
+        raw::reply_with_simple_string(self.replies(), c"OK".as_ptr());
     }
 
     /// True or false in RESP3, 1 or 0 in RESP2.
     pub(crate) fn reply_bool(&self, value: bool) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithBool(self.replies(), c_int::from(value))) };
+        raw::reply_with_bool(self.replies(), value.into());
     }
 
     pub(crate) fn reply_integer(&self, value: i64) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithLongLong(self.replies(), c_longlong::from(value))) };
+        raw::reply_with_long_long(self.replies(), value);
     }
 
     pub(crate) fn reply_count(&self, value: u64) {
@@ -38,30 +35,25 @@ impl Context {
     }
 
     pub(crate) fn reply_double(&self, value: f64) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithDouble(self.replies(), value)) };
+        raw::reply_with_double(self.replies(), value);
     }
 
     pub(crate) fn reply_null(&self) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithNull(self.replies())) };
+        raw::reply_with_null(self.replies());
     }
 
     pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
-        // SAFETY: the context is of this call, or of the client that waits.
-        unsafe { reply_bytes(self.replies(), bytes) };
+        reply_bytes(self.replies(), bytes);
     }
 
     /// Begins an array of `len` replies, which follow.
     pub(crate) fn reply_array(&self, len: usize) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithArray(self.replies(), long(len))) };
+        raw::reply_with_array(self.replies(), long(len));
     }
 
     /// Begins a map of `len` pairs of replies, which follow; a flat array in RESP2.
     pub(crate) fn reply_map(&self, len: usize) {
-        // SAFETY: the context is of this call.
-        unsafe { call!(RedisModule_ReplyWithMap(self.replies(), long(len))) };
+        raw::reply_with_map(self.replies(), long(len));
     }
 
     pub(super) fn reply_command_error(&self, error: CommandError) {
@@ -86,13 +78,8 @@ impl Context {
     }
 }
 
-/// # Safety
-///
-/// The context must be one for replies.
-pub(super) unsafe fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
-    let start: *const c_char = bytes.as_ptr().cast();
-    // SAFETY: the caller's promise; the server copies the bytes.
-    unsafe { call!(RedisModule_ReplyWithStringBuffer(replies, start, bytes.len())) };
+pub(super) fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
+    raw::reply_with_string_buffer(replies, bytes.as_ptr().cast(), bytes.len());
 }
 
 fn long(len: usize) -> c_long {

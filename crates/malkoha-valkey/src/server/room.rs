@@ -1,7 +1,8 @@
 //! The room that `maxmemory` leaves for commands.
 
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use valkey_module::Context as Server;
 
 use super::Context;
 
@@ -38,23 +39,12 @@ impl Context {
 
     /// Bytes that `maxmemory` leaves, if there is one.
     fn memory_left(&self) -> Option<u64> {
-        // SAFETY: the context is of this call, the texts end in 0; what is learned is freed once,
-        // and the text of the policy is not kept.
-        unsafe {
-            let info = call!(RedisModule_GetServerInfo(self.raw(), c"memory".as_ptr()));
-            let number = |name: &CStr| {
-                let mut error = 0;
-                let field =
-                    call!(RedisModule_ServerInfoGetFieldUnsigned(info, name.as_ptr(), &mut error));
-                if error == 0 { field } else { 0 }
-            };
-            let (most, used) = (number(c"maxmemory"), number(c"used_memory"));
-            let policy = c"maxmemory_policy".as_ptr();
-            let policy = call!(RedisModule_ServerInfoGetFieldC(info, policy));
-            let evicts = !policy.is_null() && CStr::from_ptr(policy) != c"noeviction";
-            call!(RedisModule_FreeServerInfo(self.raw(), info));
-            let left = if evicts { most } else { most.saturating_sub(used) };
-            (most > 0).then_some(left)
-        }
+        let info = Server::new(self.raw()).server_info("memory");
+        let number = |name| info.field_unsigned(name).unwrap_or(0);
+        let (most, used) = (number("maxmemory"), number("used_memory"));
+        let policy = info.field_c("maxmemory_policy");
+        let evicts = policy.is_some_and(|policy| policy != "noeviction");
+        let left = if evicts { most } else { most.saturating_sub(used) };
+        (most > 0).then_some(left)
     }
 }

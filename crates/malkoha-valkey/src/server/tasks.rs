@@ -9,12 +9,13 @@
 //! at once.
 
 use std::collections::BTreeSet;
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
+use valkey_module::Context as Server;
+use valkey_module::raw::{RedisModuleBlockedClient, RedisModuleCtx};
 
 use super::context::Context;
 use super::dispatch::{Args, Kept};
@@ -24,10 +25,10 @@ use crate::error::CommandError;
 /// The time that a piece of work takes, about: no more than half of what others are to wait at
 /// most, since the last part of it may take as long again.
 pub(crate) const PIECE: Duration = Duration::from_micros(600);
-/// Milliseconds until the next piece: those who have come meanwhile are served first.
-const PAUSE: raw::mstime_t = 0;
-/// Milliseconds until the next check, when the task waits for something else.
-const WAIT: raw::mstime_t = 1;
+/// The time until the next piece: those who have come meanwhile are served first.
+const PAUSE: Duration = Duration::ZERO;
+/// The time until the next check, when the task waits for something else.
+const WAIT: Duration = Duration::from_millis(1);
 
 /// Strings that are freed between two looks at the clock.
 const FREED: usize = 1024;
@@ -116,18 +117,13 @@ impl Context {
             let database = call!(RedisModule_GetSelectedDb(self.raw()));
             let (args, task) = (args.outliving_the_call(), task(replies));
             let blocked = Blocked { client, replies, database, args, task };
-            go_on_after(self.raw(), PAUSE, Box::new(blocked));
+            go_on_after(&Server::new(self.raw()), PAUSE, Box::new(blocked));
         }
     }
 }
 
-/// # Safety
-///
-/// The context must be of a call that is going on.
-unsafe fn go_on_after(context: *mut RedisModuleCtx, pause: raw::mstime_t, blocked: Box<Blocked>) {
-    let data = Box::into_raw(blocked).cast();
-    // SAFETY: the caller's promise; the timer gets the data once.
-    unsafe { call!(RedisModule_CreateTimer(context, pause, Some(go_on), data)) };
+fn go_on_after(server: &Server, pause: Duration, blocked: Box<Blocked>) {
+    server.create_timer(pause, go_on, blocked);
 }
 
 /// Also called when a server becomes a replica and unblocks all waiting clients.
@@ -139,9 +135,7 @@ unsafe extern "C" fn disconnected(
 }
 
 /// The timer's callback.
-unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
-    // SAFETY: from `go_on_after`, once.
-    let mut blocked = unsafe { Box::from_raw(data.cast::<Blocked>()) };
+fn go_on(server: &Server, mut blocked: Box<Blocked>) {
     let is_gone = gone().contains(&(blocked.client as usize));
     let begun = Instant::now();
     // While a failover waits for its replica nothing may change.
@@ -149,7 +143,7 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
     let is_paused = unsafe { call!(RedisModule_AvoidReplicaTraffic()) } != 0;
     let step = match is_gone {
         true if blocked.task.may_end() => Step::Done,
-        false if !is_paused => blocked.step(context),
+        false if !is_paused => blocked.step(server.get_raw()),
         _ => Step::Wait,
     };
     // SAFETY: the text ends in 0. The server drops what is below its threshold.
@@ -158,10 +152,8 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
         call!(RedisModule_LatencyAddSample(c"cf-piece".as_ptr(), milliseconds));
     }
     match step {
-        // SAFETY: the context is that of this call.
-        Step::More => unsafe { go_on_after(context, PAUSE, blocked) },
-        // SAFETY: as above.
-        Step::Wait => unsafe { go_on_after(context, WAIT, blocked) },
+        Step::More => go_on_after(server, PAUSE, blocked),
+        Step::Wait => go_on_after(server, WAIT, blocked),
         Step::Done => {
             gone().remove(&(blocked.client as usize));
             // SAFETY: made in `put_off`, and each of them given back once. If the client goes
@@ -170,36 +162,26 @@ unsafe extern "C" fn go_on(context: *mut RedisModuleCtx, data: *mut c_void) {
                 call!(RedisModule_SetDisconnectCallback(blocked.client, None));
                 call!(RedisModule_FreeThreadSafeContext(blocked.replies));
                 call!(RedisModule_UnblockClient(blocked.client, null_mut()));
-                let leftovers = blocked.task.leftovers();
-                if !leftovers.is_empty() {
-                    free_after(context, leftovers);
-                }
             }
+            free_after(server, blocked.task.leftovers());
         }
     }
 }
 
-/// # Safety
-///
-/// The context must be of a call that is going on.
-unsafe fn free_after(context: *mut RedisModuleCtx, leftovers: Vec<Kept>) {
-    let data = Box::into_raw(Box::new(leftovers)).cast();
-    // SAFETY: the caller's promise; the timer gets the data once.
-    unsafe { call!(RedisModule_CreateTimer(context, PAUSE, Some(free_some), data)) };
+/// Frees what a task has kept, a part at a time.
+fn free_after(server: &Server, leftovers: Vec<Kept>) {
+    if !leftovers.is_empty() {
+        server.create_timer(PAUSE, free_some, leftovers);
+    }
 }
 
 /// The timer's callback.
-unsafe extern "C" fn free_some(context: *mut RedisModuleCtx, data: *mut c_void) {
-    // SAFETY: from `free_after`, once.
-    let mut leftovers = *unsafe { Box::from_raw(data.cast::<Vec<Kept>>()) };
+fn free_some(server: &Server, mut leftovers: Vec<Kept>) {
     let begun = Instant::now();
     while !leftovers.is_empty() && begun.elapsed() < PIECE {
         leftovers.truncate(leftovers.len().saturating_sub(FREED));
     }
-    if !leftovers.is_empty() {
-        // SAFETY: the context is that of this call.
-        unsafe { free_after(context, leftovers) };
-    }
+    free_after(server, leftovers);
 }
 
 impl Blocked {
