@@ -142,27 +142,17 @@ fn add_and_remove() {
 #[test]
 fn copies_are_removed_one_by_one() {
     let dir = Dir::with("lines", "a\na\n");
-    dir.run("build -q --copies --capacity 10 -o f.mlk lines").prints("");
-    dir.pipe("a\n", "remove -q f.mlk").prints("");
-    dir.pipe("a\n", "check f.mlk").prints("a\n");
-    dir.pipe("a\n", "remove -q f.mlk").prints("");
-    dir.pipe("a\n", "check f.mlk").finds_nothing();
-    dir.pipe("a\na\na\n", "add -q --copies f.mlk").prints("");
-    dir.pipe("a\na\na\n", "remove -q --copies f.mlk").prints("");
-    dir.pipe("a\n", "check f.mlk").finds_nothing();
-}
-
-/// Copies need no capacity, so that nine of a line fit a filter for one.
-#[test]
-fn any_number_of_copies_fits() {
-    let dir = Dir::with("lines", "a\n".repeat(9));
     dir.run("build -q --copies --capacity 1 -o f.mlk lines").prints("");
-    let info = dir.run("info --json f.mlk").succeeds().json();
-    assert_eq!((&info["keys"], &info["capacity"]), (&json!(9), &json!(1)));
-    dir.pipe("a\n".repeat(1000), "add -q --copies f.mlk").prints("");
-    dir.pipe("a\n".repeat(1008), "remove -q --copies f.mlk").prints("");
+    dir.pipe("a\n", "remove -q f.mlk").prints("");
     dir.pipe("a\n", "check f.mlk").prints("a\n");
+    dir.pipe("a\n", "remove -q f.mlk").prints("");
+    dir.pipe("a\n", "check f.mlk").finds_nothing();
+    // They need no capacity.
+    dir.pipe("a\n".repeat(1000), "add -q --copies f.mlk").prints("");
     dir.run("verify f.mlk").prints("f.mlk: ok\n");
+    dir.run("count f.mlk lines").prints("1000\ta\n1000\ta\n");
+    dir.pipe("a\n".repeat(1000), "remove -q --copies f.mlk").prints("");
+    dir.pipe("a\n", "check f.mlk").finds_nothing();
 }
 
 /// The same lines day by day, which must not make the file larger.
@@ -180,15 +170,18 @@ fn lines_that_are_in_are_not_added_again() {
 
 #[test]
 fn a_filter_without_room_stays_as_it_was() {
-    let dir = built();
-    let before = dir.read("f.mlk");
-    let lines: String = (0..1000).map(|n| format!("{n}\n")).collect();
-    let run = dir.pipe(lines, "add f.mlk");
-    assert_eq!(run.code, Some(2));
-    assert!(run.stderr.starts_with("malkoha: cannot add to 'f.mlk', which is unchanged: "));
-    assert!(run.stderr.contains("build a larger one"), "{}", run.stderr);
-    assert_eq!(run.stderr.lines().count(), 1);
-    assert!(before == dir.read("f.mlk"));
+    for (options, value, of) in [("", "", "lines"), ("--values", "\t7", "pairs")] {
+        let lines = |n: u32| (0..n).map(|n| format!("{n}{value}\n")).collect::<String>();
+        let dir = Dir::new();
+        dir.pipe(lines(3), &format!("build -q --fixed {options} -o f.mlk")).prints("");
+        let before = dir.read("f.mlk");
+        let run = dir.pipe(lines(1000), "add f.mlk");
+        assert_eq!((run.code, run.stderr.lines().count()), (Some(2), 1), "{run:?}");
+        assert!(run.stderr.starts_with("malkoha: cannot add to 'f.mlk', which is unchanged: "));
+        assert!(run.stderr.contains(&format!(" of 997 {of} found no place; ")), "{run:?}");
+        assert!(run.stderr.contains("build a larger one"), "{run:?}");
+        assert!(before == dir.read("f.mlk"));
+    }
 }
 
 /// As `remove f.mlk *` would do, which would remove whatever its bytes happen to match.
@@ -217,21 +210,4 @@ fn adders_at_the_same_time_lose_nothing() {
     let lines: String = (1..=20).map(|n| format!("line{n}\n")).collect();
     dir.pipe(&lines, "check f.mlk").prints(&lines);
     assert_eq!(dir.run("info --json f.mlk").json()["keys"], 20);
-}
-
-#[test]
-fn verify_says_where_the_damage_is() {
-    let dir = built();
-    let mut bytes = dir.read("f.mlk");
-    bytes[130] ^= 1;
-    dir.write("bad.mlk", &bytes);
-    let run = dir.run("verify bad.mlk");
-    assert_eq!(run.code, Some(2));
-    assert!(run.stderr.starts_with("malkoha: filter 'bad.mlk' is not whole: "), "{}", run.stderr);
-    assert!(run.stderr.contains("segment 0"), "{}", run.stderr);
-    for command in ["check bad.mlk lines", "add bad.mlk lines", "remove bad.mlk lines"] {
-        let run = dir.run(command);
-        assert_eq!((run.code, run.stdout.len()), (Some(2), 0), "{command}");
-    }
-    assert!(dir.read("bad.mlk") == bytes);
 }

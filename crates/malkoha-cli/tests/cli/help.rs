@@ -5,40 +5,17 @@ use std::{env, fs};
 
 use crate::harness::Dir;
 
+/// All but those that are optional.
+pub(crate) const COMMANDS: &str = "screen index uniq dedup overlap new build check count get add \
+    remove union domains networks intersect diff info verify plan trace store completions man";
+
 #[test]
 fn help_texts_are_as_reviewed() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let optional: &[&str] = if cfg!(feature = "remote") { &["remote"] } else { &[] };
-    let commands = [
-        "",
-        "screen",
-        "index",
-        "uniq",
-        "dedup",
-        "overlap",
-        "new",
-        "build",
-        "check",
-        "count",
-        "get",
-        "add",
-        "remove",
-        "union",
-        "domains",
-        "networks",
-        "intersect",
-        "diff",
-        "info",
-        "verify",
-        "plan",
-        "trace",
-        "store",
-        "completions",
-        "man",
-    ];
-    for command in commands.iter().chain(optional) {
+    for command in [""].into_iter().chain(COMMANDS.split(' ')).chain(optional.iter().copied()) {
         let run = Dir::new().run(&format!("{command} --help")).succeeds();
-        let name = if command.is_empty() { &"malkoha" } else { command };
+        let name = if command.is_empty() { "malkoha" } else { command };
         let path = golden.join(format!("{name}.txt"));
         let mut text = String::from_utf8(run.stdout).unwrap();
         if command.is_empty() {

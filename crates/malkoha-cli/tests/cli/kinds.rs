@@ -95,7 +95,7 @@ fn damage_is_told_in_one_line() {
     for kind in KINDS {
         let commands = ["verify", "check", "count", "get", "add", "remove"];
         let whole = dir.read(&format!("{kind}.mlk"));
-        for at in [3, 8, 70, whole.len() / 2, whole.len() - 1] {
+        for at in [3, 8, 70, 130, whole.len() / 2, whole.len() - 1] {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             dir.write("bad.mlk", &bytes);
@@ -104,6 +104,10 @@ fn damage_is_told_in_one_line() {
                 assert_eq!((run.code, run.stdout.len()), (Some(2), 0), "{command} {kind} {at}");
                 assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
                 assert!(run.stderr.contains("bad.mlk"), "{}", run.stderr);
+                if (command, kind, at) == ("verify", "set", 130) {
+                    let told = "malkoha: filter 'bad.mlk' is not whole: ";
+                    assert!(run.stderr.starts_with(told) && run.stderr.contains("segment 0"));
+                }
             }
             assert!(dir.read("bad.mlk") == bytes);
         }

@@ -57,36 +57,10 @@ fn exit_code_one_when_nothing_is_selected() {
 }
 
 #[test]
-fn the_last_line_needs_no_terminator() {
-    let dir = Dir::with("list", "a\nlast").and("input", "x\nlast");
-    dir.run("screen --list list input").prints("last\n");
-    dir.run("screen --list input list").prints("last\n");
-}
-
-#[test]
-fn a_carriage_return_is_an_ordinary_byte() {
-    let dir = Dir::with("list", "a\r\nb\n").and("input", "a\nb\r\na\r\nb\n");
-    dir.run("screen --list list input").prints("a\r\nb\n");
-}
-
-#[test]
-fn lines_are_bytes_not_text() {
-    let dir = Dir::with("list", b"\xff\n\x00a\n").and("input", b"\xfe\n\xff\n\x00a\na\n");
-    dir.run("screen --list list input").prints(b"\xff\n\x00a\n");
-}
-
-#[test]
 fn null_separated_records_may_contain_newlines() {
     let dir = Dir::with("list", b"a\nb\0c\0").and("input", b"a\0b\0a\nb\0c");
     dir.run("screen -0 --list list input").prints(b"a\nb\0c\0");
     dir.run("screen --null -v --list list input").prints(b"a\0b\0");
-}
-
-#[test]
-fn the_empty_line_is_a_line() {
-    let dir = Dir::with("list", "a\n\nb\n").and("input", "\nx\n\n");
-    dir.run("screen --list list input").prints("\n\n");
-    dir.run("screen -v --list list input").prints("x\n");
 }
 
 /// More equal lines than the two buckets of a key have slots, next to each other and apart.
@@ -96,13 +70,6 @@ fn a_list_may_repeat_lines_any_number_of_times() {
     let dir = Dir::with("list", list).and("input", "other\nsame\nthird\n");
     dir.run("screen --list list input").prints("other\nsame\n");
     dir.run("screen --approximate --fpr 1e-6 --list list input").prints("other\nsame\n");
-}
-
-#[test]
-fn lines_may_be_longer_than_any_buffer() {
-    let long = "y".repeat(3 << 20);
-    let dir = Dir::with("list", format!("a\n{long}\n")).and("input", format!("{long}y\n{long}\na"));
-    dir.run("screen --list list input").prints(format!("{long}\na\n"));
 }
 
 #[test]
@@ -124,22 +91,10 @@ fn real_lists_give_the_lines_of_grep() {
         for option in ["", "-v", "-c"] {
             let expected = dir.shell(&format!("grep -F -x {option} -f {list} {input}"));
             assert_eq!(expected.code, Some(0));
-            dir.run(&format!("screen {option} --list {list} {input}")).prints(expected.stdout);
+            for threads in [1, 2, 8] {
+                dir.run(&format!("screen {option} --threads {threads} --list {list} {input}"))
+                    .prints(&expected.stdout);
+            }
         }
-    }
-}
-
-/// Short lines over few letters, so that many are equal and many are prefixes of others.
-#[test]
-fn random_lists_give_the_lines_of_grep() {
-    let dir = Dir::new();
-    dir.shell(
-        "RANDOM=1; for i in {1..3000}; do echo $((RANDOM % 2000)); done > list
-         RANDOM=2; for i in {1..9000}; do echo $((RANDOM % 4000)); done > input",
-    )
-    .prints("");
-    for option in ["", "-v", "-c"] {
-        let expected = dir.shell(&format!("grep -a -F -x {option} -f list input"));
-        dir.run(&format!("screen {option} --list list input")).prints(expected.stdout);
     }
 }

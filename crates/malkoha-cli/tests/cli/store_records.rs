@@ -82,6 +82,10 @@ fn damage_is_listed_in_the_record() {
     // The value: the key can be read still.
     log[81] ^= 1;
     dir.write("s/000000000001.log", log);
+    dir.run("store get s k").complains(
+        "store 's': '000000000001.log' is damaged at byte 64: no record there matches its checksum; \
+         restore it, or run repair",
+    );
     let run = dir.run("store verify --json s");
     let damage = json!({
         "file": "000000000001.log", "offset": 64, "what": "no record there matches its checksum",
@@ -141,40 +145,10 @@ fn a_lost_key_is_named_with_its_table() {
     dir.run("store get s koel").prints("v");
 }
 
-/// The first command that writes after a crash reports what it removes.
+/// The first command that writes after a crash reports what it removes: the end of the log, and all
+/// later files.
 #[test]
 fn what_a_crash_left_is_told() {
-    let dir = Dir::new();
-    dir.run("store put s k v").prints("");
-    let store = Store::open(dir.path("s"), &Options::new()).unwrap();
-    store.put(b"torn", &[7; 100]).unwrap();
-    let mut log = dir.read("s/000000000001.log");
-    drop(store);
-    let at = log.windows(4).position(|part| part == b"torn").unwrap();
-    log[at - 16..at + 50].fill(0);
-    dir.write("s/000000000001.log", log);
-    dir.write("s/CHECKPOINT", "damaged");
-    let run = dir.run("store verify --json s");
-    let unfinished = &run.json()["unfinished"];
-    assert_eq!(unfinished["file"], "000000000001.log", "{run:?}");
-    let (offset, bytes) = (&unfinished["offset"], &unfinished["bytes"]);
-    let run = dir.run("store put s other v").succeeds();
-    assert_eq!(run.stderr.lines().count(), 2, "{run:?}");
-    assert!(run.stderr.starts_with("malkoha: store 's': 'CHECKPOINT' is damaged at byte 0: "));
-    assert!(run.stderr.contains("; it is made anew from the log\n"));
-    assert!(run.stderr.ends_with(&format!(
-        "malkoha: store 's': the last {bytes} bytes of '000000000001.log', from byte {offset} on, \
-         are of a write that a crash left unfinished: they are cut off\n"
-    )));
-    dir.run("store scan s").prints("k\nother\n");
-    let run = dir.run("store verify s").succeeds();
-    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
-    dir.run("store put s k v").prints("");
-}
-
-/// If the log ends before its last file, the later files are reported too.
-#[test]
-fn whole_files_that_a_crash_left_are_told() {
     let dir = Dir::new();
     let options = Options::new().durability(Durability::System).file_bytes(1 << 14);
     let store = Store::open(dir.path("s"), &options.background(false)).unwrap();
@@ -190,6 +164,9 @@ fn whole_files_that_a_crash_left_are_told() {
     }
     fs::remove_file(dir.path("s/CHECKPOINT")).unwrap();
     let run = dir.run("store verify --json s");
+    let unfinished = &run.json()["unfinished"];
+    assert_eq!(unfinished["file"], "000000000001.log", "{run:?}");
+    let (offset, cut) = (&unfinished["offset"], &unfinished["bytes"]);
     let found = &run.json()["unfinished_files"][0];
     assert_eq!(found["file"], "000000000002.log", "{run:?}");
     let bytes = &found["bytes"];
@@ -198,11 +175,22 @@ fn whole_files_that_a_crash_left_are_told() {
         "'000000000002.log', {bytes} bytes, lies behind the end of the log, of writes that are \
          under way, or that a crash left unfinished\n"
     )));
+    dir.write("s/CHECKPOINT", "damaged");
     let run = dir.run("store put s other v").succeeds();
-    assert!(run.stderr.ends_with(&format!(
-        "malkoha: store 's': '000000000002.log', {bytes} bytes, lies behind the end of the log, of \
-         writes that a crash left unfinished: it is removed\n"
-    )));
+    let (checkpoint, log) = run.stderr.split_once('\n').unwrap();
+    assert!(checkpoint.starts_with("malkoha: store 's': 'CHECKPOINT' is damaged at byte 0: "));
+    assert!(checkpoint.ends_with("; it is made anew from the log"), "{checkpoint}");
+    assert_eq!(
+        log,
+        format!(
+            "malkoha: store 's': the last {cut} bytes of '000000000001.log', from byte {offset} \
+             on, are of a write that a crash left unfinished: they are cut off\n\
+             malkoha: store 's': '000000000002.log', {bytes} bytes, lies behind the end of the \
+             log, of writes that a crash left unfinished: it is removed\n"
+        )
+    );
+    let run = dir.run("store verify s").succeeds();
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     dir.run("store put s k v").prints("");
 }
 
@@ -325,6 +313,7 @@ fn a_store_in_use_says_so() {
     assert_eq!(dir.names(), ["s"]);
     drop(store);
     dir.run("store backup s copy").prints("");
+    dir.run("store get copy k").prints("v");
     dir.run("store backup s copy")
         .complains("cannot copy store 's' into 'copy': a backup needs a directory without files");
 }

@@ -73,15 +73,6 @@ fn says_before_it_starts_what_it_cannot() {
     assert!(run.stderr.contains("ask for at least"), "{}", run.stderr);
 }
 
-/// Of these lines the filter of before lost one, at its default rate.
-#[test]
-fn no_line_is_lost() {
-    let dir = Dir::new();
-    let run = dir.shell("seq 1 3000000 | $MALKOHA uniq | cmp - <(seq 1 3000000)");
-    run.prints("");
-    dir.shell("seq 1 3000000 > lines; $MALKOHA uniq lines lines | cmp - lines").prints("");
-}
-
 /// With awk as the oracle: from files, where lines are compared, and from streams.
 #[test]
 fn counts_duplicates_and_unique_lines() {
