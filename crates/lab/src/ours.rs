@@ -86,19 +86,3 @@ impl Ours {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn layouts_are_named_with_or_without_their_bits() {
-        let ours: Ours = "bucketed2:16".parse().unwrap();
-        assert_eq!(ours.layout, Layout::Bucketed { bucket_size: 2 });
-        assert_eq!((ours.fingerprint_bits, ours.name.as_str()), (16, "bucketed2:16"));
-        assert_eq!("bucketed".parse::<Ours>().unwrap().name, "bucketed:12");
-        assert!("bucketed:x".parse::<Ours>().is_err());
-        let unknown = "nest".parse::<Ours>().unwrap_err().to_string();
-        assert!(unknown.contains("bucketed8"), "{unknown}");
-    }
-}

@@ -145,8 +145,16 @@ fn threads_are_measured_on_every_filter() {
 fn what_does_not_exist_is_refused_with_what_does() {
     let (good, text) = lab(&["bench", "--layouts", "nest"]);
     assert!(!good && text.contains("bucketed8"), "{text}");
+    assert!(!lab(&["bench", "--layouts", "bucketed:x"]).0);
     let (good, text) = lab(&["bench", "--keys", "many"]);
     assert!(!good && text.contains("not a number"), "{text}");
+}
+
+/// No key is lost, and no operation does more than is promised, whoever chose the keys.
+#[test]
+fn a_short_soak_holds() {
+    let (good, text) = lab(&["soak", "--operations", "300k"]);
+    assert!(good, "{text}");
 }
 
 /// It once ran nothing, and said nothing.

@@ -187,6 +187,7 @@ impl Soak<'_> {
             stream.step();
             if stream.meter.operations() >= next_union {
                 next_union += operations / UNIONS;
+                stream.shrink();
                 unions += u64::from(stream.unite()?);
             }
             if stream.meter.operations() >= next_check {

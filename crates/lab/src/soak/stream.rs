@@ -161,6 +161,7 @@ impl<'a, T: Lookup, C: Content> Stream<'a, Filter<T, C>> {
     /// Shrinks the filter, if the kind can.
     pub(super) fn shrink(&mut self) {
         (self.kind.shrink)(self.filter);
+        self.meter.resume();
     }
 
     /// Counts keys that are not found, or counted too low.

@@ -1,11 +1,9 @@
 //! Growing filters and maps against somebody who chooses keys and knows their hashes: nothing is
-//! refused or lost, and the cost is in proportion to the keys.
-
-use std::collections::HashMap;
+//! refused or lost, and the cost is in proportion to the keys. Random operations on such keys are
+//! those of `lab soak`.
 
 use malkoha::tables::{most_places_growing, places_looked_at};
 use malkoha::{Copies, GrowableConcurrentCuckooFilter, GrowableCuckooFilter, GrowableCuckooMap};
-use proptest::prelude::*;
 
 use crate::support::crafted::{hash, honest, in_one_place, in_one_segment};
 
@@ -252,88 +250,5 @@ fn a_crowd_of_one_segment_is_not_searched_for_again_and_again() {
         // One search in vain looks at 500.
         let most = small.into_iter().chain(large).max().unwrap();
         assert!(most < 100, "{zeros}: {small:?} and {large:?}");
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Operation {
-    Insert(bool, usize, usize),
-    Remove(bool, usize, usize),
-    Shrink,
-    Save,
-    Unite(usize, usize),
-    Clear,
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    let range = || (any::<bool>(), 0..1_500_usize, 0..400_usize);
-    prop_oneof![
-        8 => range().prop_map(|(jam, from, len)| Operation::Insert(jam, from, len)),
-        5 => range().prop_map(|(jam, from, len)| Operation::Remove(jam, from, len)),
-        1 => Just(Operation::Shrink),
-        1 => Just(Operation::Save),
-        2 => (0..1_500_usize, 0..400_usize).prop_map(|(from, len)| Operation::Unite(from, len)),
-        1 => Just(Operation::Clear),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    /// Against the number of copies of each, few places jammed and honest keys among them.
-    #[test]
-    fn a_jammed_filter_agrees_with_the_model(
-        capacity in prop_oneof![Just(1_u64), 1..5_000_u64],
-        fpr in prop_oneof![Just(0.03), Just(1e-4), Just(1e-7)],
-        zeros in 8..30_u32,
-        operations in proptest::collection::vec(operation(), 1..40),
-    ) {
-        let jam: Vec<u64> = in_one_place(zeros).take(200).collect();
-        let honest: Vec<u64> = honest(2_000).into_iter().chain(in_one_segment(zeros).take(2_000)).collect();
-        let some = |is_jam: bool, from: usize, len: usize| -> Vec<u64> {
-            let all = if is_jam { &jam } else { &honest };
-            all.iter().cycle().skip(from % all.len()).take(len).copied().collect()
-        };
-        let mut filter = GrowableCuckooFilter::with_capacity(capacity, fpr).unwrap();
-        let mut model: HashMap<u64, u64> = HashMap::new();
-        for operation in operations {
-            match operation {
-                Operation::Insert(is_jam, from, len) => for hash in some(is_jam, from, len) {
-                    filter.insert_hash(hash).unwrap();
-                    *model.entry(hash).or_default() += 1;
-                },
-                Operation::Remove(is_jam, from, len) => for hash in some(is_jam, from, len) {
-                    if let Some(count) = model.get_mut(&hash).filter(|count| **count > 0) {
-                        prop_assert!(filter.remove_hash(hash));
-                        *count -= 1;
-                    }
-                },
-                Operation::Shrink => filter.shrink_to_fit(),
-                Operation::Save => {
-                    let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
-                    prop_assert!(read == filter);
-                    filter = read;
-                }
-                Operation::Unite(from, len) => {
-                    let mut other = GrowableCuckooFilter::with_capacity(10, fpr).unwrap();
-                    let hashes = some(true, from, len);
-                    other.insert_hashes(&hashes).unwrap();
-                    filter.unite(&other, Copies::Sum).unwrap();
-                    hashes.iter().for_each(|&hash| *model.entry(hash).or_default() += 1);
-                }
-                Operation::Clear => {
-                    filter.clear();
-                    model.clear();
-                }
-            }
-        }
-        for (&hash, &count) in &model {
-            prop_assert!(filter.count_hash(hash) >= count, "{hash:x}");
-            prop_assert!(count == 0 || filter.contains_hash(hash));
-        }
-        for (&hash, &count) in &model {
-            prop_assert!((0..count).all(|_| filter.remove_hash(hash)));
-        }
-        prop_assert!(filter.is_empty() && filter.load_factor() == 0.0);
     }
 }
