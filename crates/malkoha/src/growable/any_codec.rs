@@ -2,7 +2,7 @@
 
 use super::codec::Codec;
 use super::segment::Form;
-use super::shape::{LANES, Shape};
+use super::shape::{SLOTS, Shape};
 
 /// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it
 /// begins, or in two.
@@ -67,8 +67,8 @@ impl AnyCodec {
         let bits = shape.widths.at(depth);
         // A bucket has an even number of bits in addition to its fingerprints, unless it may begin at half
         // a byte.
-        let at_half = (form.grid.narrowing() + form.value_bits) % 2;
-        let fits = LANES * (bits + 1) + 4 * at_half <= u64::BITS;
+        let at_half = (form.grid.low_bits() + form.value_bits) % 2;
+        let fits = SLOTS * (bits + 1) + 4 * at_half <= u64::BITS;
         Self::of(if fits { bits } else { bits + 1 })
     }
 

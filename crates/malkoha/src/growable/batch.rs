@@ -6,7 +6,7 @@ use super::directory::EntryWord;
 use super::pool::Address;
 use super::record::Home;
 use super::segment::bucket_bits;
-use super::shape::LANES;
+use super::shape::SLOTS;
 use super::sole::Buckets;
 use super::table::Growing;
 use super::target::KeyBits;
@@ -120,7 +120,7 @@ impl Aims {
     /// Requests their lines.
     #[inline(always)]
     fn request(&self, width: u32) {
-        let last = u64::from(LANES * width) - 1;
+        let last = u64::from(SLOTS * width) - 1;
         // One bucket in eight ends in another line than it begins.
         for i in 0..GROUP {
             for bits in [self.bits[0][i], self.bits[1][i]] {

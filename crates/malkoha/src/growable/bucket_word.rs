@@ -3,7 +3,7 @@
 //! Two words, not one of 128 bits: a processor shifts, multiplies and compares 64 bits at a time,
 //! and its vector units know no more.
 
-use super::shape::LANES;
+use super::shape::SLOTS;
 use crate::layout::bits::{Word, index, split, write};
 use crate::layout::bucket_pair::{BucketPair, Words};
 
@@ -20,7 +20,7 @@ fn low_3(word: u64) -> u32 {
 impl<const N: usize> Words<N> {
     pub(super) const ZERO: Self = Self([0; N]);
     /// Lanes of a word.
-    pub(super) const LANES: u32 = if N == 1 { LANES } else { LANES / 2 };
+    pub(super) const LANES: u32 = if N == 1 { SLOTS } else { SLOTS / 2 };
 
     /// The bit at which word number `i` of a bucket begins.
     #[inline(always)]
@@ -129,7 +129,7 @@ impl<const N: usize> Words<N> {
     /// The words, each with two lanes, and arbitrary bits above them.
     #[inline(always)]
     pub(super) fn halves(self, width: u32) -> [u64; 2] {
-        [self.0[0], if N == 1 { self.0[0] >> (LANES / 2 * width) } else { self.0[N - 1] }]
+        [self.0[0], if N == 1 { self.0[0] >> (SLOTS / 2 * width) } else { self.0[N - 1] }]
     }
 
     /// The sum of four lanes, of at most 1 each; `ones` has a 1 in each lane of a word.
@@ -138,7 +138,7 @@ impl<const N: usize> Words<N> {
         if N == 1 {
             // A product adds up the lanes, where counting ones has an instruction only on newer
             // processors.
-            return low_3(self.0[0].wrapping_mul(ones) >> ((LANES - 1) * width));
+            return low_3(self.0[0].wrapping_mul(ones) >> ((SLOTS - 1) * width));
         }
         let sum = self.0[0] + self.0[N - 1];
         low_3(sum + (sum >> width))

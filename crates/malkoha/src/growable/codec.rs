@@ -5,7 +5,7 @@
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
 use super::grid::MIX_BITS;
-use super::shape::LANES;
+use super::shape::SLOTS;
 use crate::layout::bucket_pair::{BucketPair, LaneWords, Words};
 
 /// The constants of buckets of so many words.
@@ -144,7 +144,7 @@ impl<const N: usize> Codec<N> {
     /// Occupied lanes.
     #[inline(always)]
     pub(super) fn len(&self, bucket: Words<N>) -> u32 {
-        LANES - self.zero_lanes(bucket).shifted_down(self.width - 1).sum(self.ones, self.width)
+        SLOTS - self.zero_lanes(bucket).shifted_down(self.width - 1).sum(self.ones, self.width)
     }
 
     /// One fingerprint in every lane.

@@ -27,7 +27,7 @@ pub(super) struct Entry {
 /// | bits from | bits | content |
 /// | ---: | ---: | --- |
 /// | 0 | 7 | bits of a value |
-/// | 7 | 4 | narrowing |
+/// | 7 | 4 | low_bits |
 /// | 11 | 5 | depth |
 /// | 16 | 14 | buckets |
 /// | 31 | 1 | whether it has a stash |
@@ -60,9 +60,9 @@ impl Entry {
     fn new(number: usize, record: &Record, any_codec: &'static AnyCodec, address: Address) -> Self {
         let &Record { home, form, stashed, .. } = record;
         debug_assert!(number < MAX_SEGMENTS && form.value_bits <= 64 && home.depth < 32);
-        let (depth, narrowing) = (u64::from(home.depth), u64::from(form.grid.narrowing()));
+        let (depth, low_bits) = (u64::from(home.depth), u64::from(form.grid.low_bits()));
         let low =
-            u64::from(stashed > 0) << 31 | form.grid.buckets() << 16 | depth << 11 | narrowing << 7;
+            u64::from(stashed > 0) << 31 | form.grid.buckets() << 16 | depth << 11 | low_bits << 7;
         let high = (number as u64) << 38 | u64::from(any_codec.number) << 32;
         Self { word: EntryWord(high | low | u64::from(form.value_bits)), address }
     }
@@ -87,7 +87,7 @@ impl EntryWord {
 
     #[inline(always)]
     pub(super) fn form(self) -> Form {
-        let grid = Grid::with_narrowing(self.field(16, 14), self.field(7, 4));
+        let grid = Grid::with_low_bits(self.field(16, 14), self.field(7, 4));
         Form { grid, value_bits: self.field(0, 7) }
     }
 

@@ -4,7 +4,7 @@
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::record::{Home, Record};
 use super::segment::Position;
-use super::shape::{LANES, ROOM};
+use super::shape::{ROOM, SLOTS};
 use super::shrink::LEAST;
 use super::table::{Growing, narrow};
 use crate::error::UnionError;
@@ -169,7 +169,7 @@ impl Growing {
         let segment = self.records[number].segment(&self.shape);
         for bucket in 0..form.grid.buckets() {
             let len = segment.codec.len(segment.load(bytes, bucket));
-            for lane in (0..len.min(LANES)).rev() {
+            for lane in (0..len.min(SLOTS)).rev() {
                 let at = Position { bucket, lane };
                 if times.age(number, segment.value(bytes, at)).is_none() {
                     gone.push(segment.fingerprint(bytes, at));

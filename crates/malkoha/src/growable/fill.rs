@@ -4,7 +4,7 @@
 use super::codec::Codec;
 use super::record::Home;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
-use super::shape::LANES;
+use super::shape::SLOTS;
 use super::table::kicks;
 use super::target::KeyBits;
 use crate::arch::vectorized;
@@ -180,7 +180,7 @@ impl<'a, const N: usize> Filling<'a, N> {
             return false;
         }
         let emptier = usize::from(lens[1] < lens[0]);
-        if lens[emptier] < LANES {
+        if lens[emptier] < SLOTS {
             let at = Position { bucket: buckets[emptier], lane: lens[emptier] };
             let place = found.places[emptier][i];
             segment.fill(self.bytes, at, Slot { fingerprint, place, value: 0 });

@@ -95,7 +95,7 @@ impl Mix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     buckets: u32,
-    narrowing: u32,
+    low_bits: u32,
 }
 
 impl Grid {
@@ -103,14 +103,14 @@ impl Grid {
     #[inline(always)]
     pub(crate) fn new(buckets: u32) -> Self {
         debug_assert!((1..=MAX_BUCKETS).contains(&buckets.into()));
-        let narrowing = PLACE_BITS.saturating_sub((buckets | 1).ilog2());
-        Self { buckets, narrowing }
+        let low_bits = PLACE_BITS.saturating_sub((buckets | 1).ilog2());
+        Self { buckets, low_bits }
     }
 
     /// [`new`](Self::new) for a caller that already has all parts.
     #[inline(always)]
-    pub(super) fn with_narrowing(buckets: u32, narrowing: u32) -> Self {
-        Self { buckets, narrowing }
+    pub(super) fn with_low_bits(buckets: u32, low_bits: u32) -> Self {
+        Self { buckets, low_bits }
     }
 
     /// As it stands in files.
@@ -132,20 +132,20 @@ impl Grid {
 
     /// Low bits of a place that its bucket does not tell.
     #[inline(always)]
-    pub(super) fn narrowing(self) -> u32 {
-        self.narrowing
+    pub(super) fn low_bits(self) -> u32 {
+        self.low_bits
     }
 
     /// Whether the buckets are in groups, so that more can be added one by one.
     #[inline(always)]
     pub(super) fn is_grouped(self) -> bool {
-        self.narrowing == 0
+        self.low_bits == 0
     }
 
     /// Fine places of the whole segment: 2 to this power.
     #[inline(always)]
     fn fine_bits(self) -> u32 {
-        PLACE_BITS + OFFSET_BITS - self.narrowing
+        PLACE_BITS + OFFSET_BITS - self.low_bits
     }
 
     #[inline(always)]
@@ -153,7 +153,7 @@ impl Grid {
         if self.is_grouped() {
             return self.bucket_in_group(place, mix);
         }
-        let fine = (place >> self.narrowing << OFFSET_BITS) | mix.offset();
+        let fine = (place >> self.low_bits << OFFSET_BITS) | mix.offset();
         (fine * u64::from(self.buckets)) >> self.fine_bits()
     }
 
@@ -199,11 +199,11 @@ impl Grid {
         group << WITHIN_BITS | u64::from(STARTS[size << 2 | number])
     }
 
-    /// The place, its lowest `narrowing` bits zero, of an occupant of the bucket whose stretch
+    /// The place, its lowest `low_bits` bits zero, of an occupant of the bucket whose stretch
     /// begins here. Below [`PLACES`] even for a slot of a damaged table.
     #[inline(always)]
     pub(super) fn place(self, stretch: u64, mix: Mix) -> u64 {
-        (Self::place_in_group(stretch, mix) << self.narrowing) & (PLACES - 1)
+        (Self::place_in_group(stretch, mix) << self.low_bits) & (PLACES - 1)
     }
 
     /// [`place`](Self::place) where it is known that there are groups.
@@ -248,7 +248,7 @@ mod tests {
                 let bucket = grid.bucket(place, mix);
                 assert!(bucket < buckets.into());
                 let known = grid.place(grid.stretch(bucket), mix);
-                assert_eq!(known, place >> grid.narrowing() << grid.narrowing(), "{grid:?}");
+                assert_eq!(known, place >> grid.low_bits() << grid.low_bits(), "{grid:?}");
                 assert_eq!(mix.alternate(mix.alternate(place)), place);
             }
         }

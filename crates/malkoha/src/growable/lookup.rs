@@ -8,7 +8,7 @@ use super::codec::Codec;
 use super::matches::{Match, Matches};
 use super::record::Record;
 use super::segment::{Segment, Slot};
-use super::shape::LANES;
+use super::shape::SLOTS;
 use super::table::{Growing, narrow};
 use super::target::{KeyBits, Target};
 use crate::arch::prefetch;
@@ -79,7 +79,7 @@ impl Lookup for Growing {
     }
 
     fn slots(&self) -> u64 {
-        self.records.iter().map(|record| record.form.grid.buckets() * u64::from(LANES)).sum()
+        self.records.iter().map(|record| record.form.grid.buckets() * u64::from(SLOTS)).sum()
     }
 
     fn spilled(&self) -> u64 {
@@ -130,7 +130,7 @@ impl Growing {
         let wanted = key.fingerprint(entry.word.depth(), self.near.bits);
         let (grid, width) = (entry.word.form().grid, self.near.width());
         let segment = self.segments.nearest(entry.address);
-        let bucket_bits = u64::from(LANES * width);
+        let bucket_bits = u64::from(SLOTS * width);
         let buckets = key.places.map(|place| grid.bucket_in_group(place, key.mix) * bucket_bits);
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
         // segment. All are groups with fingerprints alone, of the width of `near`,
@@ -160,7 +160,7 @@ impl Growing {
     /// another place, so its place is compared.
     #[inline(always)]
     pub(super) fn has_copy_at(&self, target: &Target) -> bool {
-        let is_exact = target.entry.word.form().grid.narrowing() == 0;
+        let is_exact = target.entry.word.form().grid.low_bits() == 0;
         self.has_match(target) && (is_exact || !self.find(target).is_empty())
     }
 

@@ -1,7 +1,7 @@
 //! The matches of a key: slots, and keys of the stash.
 
 use super::segment::Position;
-use super::shape::LANES;
+use super::shape::SLOTS;
 
 /// A slot that matches a key, or a key of the stash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Match {
 }
 
 /// Slots of two buckets.
-pub(super) const MOST_SLOTS: usize = 2 * LANES as usize;
+pub(super) const MOST_SLOTS: usize = 2 * SLOTS as usize;
 
 /// All that matches a key: slots, and what the stash has of it.
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ use super::pool::sizes;
 use super::record::Record;
 use super::regroup::regroup;
 use super::segment::{Form, PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
-use super::shape::{LANES, ROOM};
+use super::shape::{ROOM, SLOTS};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, narrow};
 use crate::layout::Search;
@@ -47,7 +47,7 @@ const MOST_PLACES: u64 = 1 << 14;
 pub const fn most_places_growing() -> u64 {
     // The last search of a rebuild may begin when nearly all is used. One ends with all moves out
     // of a place, and begins with two.
-    let search = (MAX_KICKS + LANES + 2) as u64;
+    let search = (MAX_KICKS + SLOTS + 2) as u64;
     let widened = 1;
     let rebuilds = widened + MAX_REBUILDS as u64 * (MAX_SIZES as u64 + 2);
     rebuilds * (MOST_PLACES + search) + (MAX_REBUILDS as u64 + 1) * search
@@ -88,7 +88,7 @@ pub(super) fn pour<const M: usize, const N: usize>(
                 #[expect(clippy::cast_possible_truncation, reason = "see above")]
                 let len = &mut lens[number][bucket as usize];
                 let lane = u32::from(*len);
-                if lane < LANES {
+                if lane < SLOTS {
                     to[number].fill(&mut into[number], Position { bucket, lane }, slot);
                     *len += 1;
                 } else {
@@ -179,7 +179,7 @@ impl Growing {
         let Record { home, form, stashed, splits_at, .. } = self.records[number];
         let has_bits =
             || self.shape.copies_exhausted() || home.depth + MIX_BITS < self.least_known();
-        form.grid.narrowing() == 0
+        form.grid.low_bits() == 0
             && self.directory.takes(home.depth + 1, self.segments.len())
             && stashed <= MOST_MOVED
             && self.keys_of(number) >= splits_at.into()

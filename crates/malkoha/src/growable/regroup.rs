@@ -15,7 +15,7 @@ use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, Mix};
 use super::rebuild::{Misfit, filling, place_others};
 use super::record::Record;
 use super::segment::{Form, Position, Segment, Slot};
-use super::shape::LANES;
+use super::shape::SLOTS;
 use super::table::{Growing, narrow};
 use crate::arch::vectorized;
 use crate::layout::bucket_pair::Words;
@@ -23,7 +23,7 @@ use crate::layout::bucket_pair::Words;
 /// Buckets of a group, at most.
 const BUCKETS: usize = 4;
 /// Slots of a group, at most.
-const SLOTS: usize = BUCKETS * LANES as usize;
+const GROUP_SLOTS: usize = BUCKETS * SLOTS as usize;
 
 /// A segment of n buckets grows by n / `EARLY_STEP` until the filter holds its capacity, when only
 /// a segment with more than its share of the keys is full.
@@ -53,7 +53,7 @@ vectorized! {
         let to_width = first.codec.width;
         let has_values = from.form.value_bits > 0;
         for group in groups {
-            let (mut fingerprints, mut stretches) = ([0; SLOTS], [0; SLOTS]);
+            let (mut fingerprints, mut stretches) = ([0; GROUP_SLOTS], [0; GROUP_SLOTS]);
             let slots = fingerprints.as_chunks_mut::<4>().0.iter_mut();
             let slots = slots.zip(stretches.as_chunks_mut::<4>().0);
             for (bucket, (fingerprints, stretches)) in grid.group(group).zip(slots) {
@@ -65,8 +65,9 @@ vectorized! {
                 }
             }
             let sizes = [first, last].map(|to| to.form.grid.group_size(group));
-            let (mut places, mut kept, mut numbers) = ([0; SLOTS], [0; SLOTS], [0; SLOTS]);
-            for i in 0..SLOTS {
+            let (mut places, mut kept) = ([0; GROUP_SLOTS], [0; GROUP_SLOTS]);
+            let mut numbers = [0; GROUP_SLOTS];
+            for i in 0..GROUP_SLOTS {
                 let mix = Mix::computed(fingerprints[i] >> (width - MIX_BITS));
                 let (segment, rest) = destination(fingerprints[i]);
                 places[i] = Grid::place_in_group(stretches[i], mix);
@@ -78,7 +79,7 @@ vectorized! {
             let mut words = [[0; 2]; 2 * BUCKETS];
             let mut lens = [0_u32; 2 * BUCKETS];
             let buckets = grid.group_size(group) as usize % (BUCKETS + 1);
-            for i in 0..buckets * LANES as usize {
+            for i in 0..buckets * SLOTS as usize {
                 if fingerprints[i] == 0 {
                     continue;
                 }
@@ -91,7 +92,7 @@ vectorized! {
                 } else {
                     0
                 };
-                if lane < LANES {
+                if lane < SLOTS {
                     words[number][(lane / 2) as usize] |= kept[i] << (lane % 2 * to_width);
                     lens[number] = lane + 1;
                     if has_values {

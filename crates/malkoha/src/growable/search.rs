@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
-use super::shape::LANES;
+use super::shape::SLOTS;
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::bits::load_at;
@@ -26,13 +26,13 @@ impl<const N: usize> Segment<'_, N> {
         for (bucket, place) in buckets.into_iter().zip(places) {
             let halves = self.load(bytes, bucket).halves(width);
             let stretch = grid.stretch_in_group(bucket);
-            for lane in 0..LANES {
+            for lane in 0..SLOTS {
                 let half = halves[(lane / 2) as usize] >> (lane % 2 * width);
                 let moved = half & (u64::MAX >> (u64::BITS - width));
                 let mix = self.mix(moved);
                 let other = mix.alternate(Grid::place_in_group(stretch, mix));
                 let to = grid.bucket_in_group(other, mix);
-                if self.fingerprint(bytes, Position { bucket: to, lane: LANES - 1 }) == 0 {
+                if self.fingerprint(bytes, Position { bucket: to, lane: SLOTS - 1 }) == 0 {
                     let at = Position { bucket, lane };
                     let moved =
                         Slot { fingerprint: moved, place: other, value: self.value(bytes, at) };
@@ -48,7 +48,7 @@ impl<const N: usize> Segment<'_, N> {
     /// Requests the lines that [`displace`](Self::displace) will look at, if both buckets are full.
     #[inline(always)]
     pub(super) fn request_exits(&self, bytes: &[u8], buckets: [u64; 2]) {
-        let is_full = |bucket| self.fingerprint(bytes, Position { bucket, lane: LANES - 1 }) != 0;
+        let is_full = |bucket| self.fingerprint(bytes, Position { bucket, lane: SLOTS - 1 }) != 0;
         if !(self.form.grid.is_grouped() && is_full(buckets[0]) && is_full(buckets[1])) {
             return;
         }
@@ -78,9 +78,9 @@ impl<const N: usize> Segment<'_, N> {
     /// registers of the usual case.
     #[cold]
     #[inline(never)]
-    fn targets_in_small(&self, bytes: &[u8], bucket: u64) -> [u64; LANES as usize] {
+    fn targets_in_small(&self, bytes: &[u8], bucket: u64) -> [u64; SLOTS as usize] {
         let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
-        let mut targets = [0; LANES as usize];
+        let mut targets = [0; SLOTS as usize];
         for (lane, target) in (0..).zip(&mut targets) {
             let mix = self.mix(self.codec.lane(word, lane));
             let place = self.place(bytes, stretch, Position { bucket, lane }, mix);
@@ -116,7 +116,7 @@ impl<const N: usize> Room for Segment<'_, N> {
 
     #[inline(always)]
     unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
-        let last = self.offset(bucket) + u64::from((LANES - 1) * self.codec.width);
+        let last = self.offset(bucket) + u64::from((SLOTS - 1) * self.codec.width);
         // SAFETY: the caller vouches for the bucket, and a segment has 16 bytes behind its buckets,
         // so a word can be loaded at each lane.
         let last: u64 = unsafe { load_at(bytes, last) };
@@ -131,7 +131,7 @@ impl<const N: usize> Room for Segment<'_, N> {
         }
         let (word, stretch) = (self.load(bytes, bucket), grid.stretch_in_group(bucket));
         for half in word.halves(self.codec.width) {
-            for lane in 0..LANES / 2 {
+            for lane in 0..SLOTS / 2 {
                 let mix = self.mix(half >> (lane * self.codec.width));
                 let place = Grid::place_in_group(stretch, mix);
                 each(grid.bucket_in_group(mix.alternate(place), mix));
@@ -145,14 +145,14 @@ impl<const N: usize> Room for Segment<'_, N> {
         let at = Position { bucket, lane: choice as u32 };
         let (fingerprint, value) = (self.fingerprint(bytes, at), self.value(bytes, at));
         // In most tables the bucket tells the place.
-        let place = if self.form.grid.narrowing() > 0 {
+        let place = if self.form.grid.low_bits() > 0 {
             let mix = self.mix(fingerprint);
             mix.alternate(self.place(bytes, self.form.grid.stretch(bucket), at, mix))
         } else {
             0
         };
         // Searches lead through full buckets.
-        self.move_last_to(bytes, at, LANES - 1);
+        self.move_last_to(bytes, at, SLOTS - 1);
         let slot = Slot { fingerprint, place, value };
         self.push(bytes, to, slot);
     }

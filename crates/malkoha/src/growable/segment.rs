@@ -1,11 +1,11 @@
 //! One segment: buckets of four slots, and how occupants move between them.
 //!
-//! A bucket is four fingerprints, then, in a small table, four numbers of `narrowing` bits (the low
+//! A bucket is four fingerprints, then, in a small table, four numbers of `low_bits` bits (the low
 //! bits of each occupant's place), then four values.
 
 use super::codec::Codec;
 use super::grid::{Grid, MIX_BITS, Mix};
-use super::shape::LANES;
+use super::shape::SLOTS;
 use crate::layout::bits::{fill, read, write};
 use crate::layout::bucket_pair::Words;
 
@@ -58,7 +58,7 @@ impl Position {
 /// Bits of a bucket with fingerprints of `width` bits.
 #[inline(always)]
 pub(super) fn bucket_bits(width: u32, form: Form) -> u64 {
-    u64::from(LANES * (width + form.grid.narrowing() + form.value_bits))
+    u64::from(SLOTS * (width + form.grid.low_bits() + form.value_bits))
 }
 
 /// Bytes behind the last bucket.
@@ -113,14 +113,14 @@ impl<'a, const N: usize> Segment<'a, N> {
 
     #[inline(always)]
     fn place_bit(&self, at: Position) -> u64 {
-        let narrowing = self.form.grid.narrowing();
-        self.bit(at.bucket) + u64::from(LANES * self.codec.width + at.lane * narrowing)
+        let low_bits = self.form.grid.low_bits();
+        self.bit(at.bucket) + u64::from(SLOTS * self.codec.width + at.lane * low_bits)
     }
 
     #[inline(always)]
     fn value_bit(&self, at: Position) -> u64 {
-        let before = self.codec.width + self.form.grid.narrowing();
-        self.bit(at.bucket) + u64::from(LANES * before + at.lane * self.form.value_bits)
+        let before = self.codec.width + self.form.grid.low_bits();
+        self.bit(at.bucket) + u64::from(SLOTS * before + at.lane * self.form.value_bits)
     }
 
     #[inline(always)]
@@ -151,9 +151,9 @@ impl<'a, const N: usize> Segment<'a, N> {
     /// The number of low bits of an occupant's place that its bucket does not determine.
     #[inline(always)]
     fn low_place(&self, bytes: &[u8], at: Position) -> u64 {
-        match self.form.grid.narrowing() {
+        match self.form.grid.low_bits() {
             0 => 0,
-            narrowing => read(bytes, 0, self.place_bit(at), narrowing),
+            low_bits => read(bytes, 0, self.place_bit(at), low_bits),
         }
     }
 
@@ -173,9 +173,9 @@ impl<'a, const N: usize> Segment<'a, N> {
     #[inline(always)]
     pub(super) fn set(&self, bytes: &mut [u8], at: Position, slot: Slot) {
         self.set_fingerprint(bytes, at, slot.fingerprint);
-        let narrowing = self.form.grid.narrowing();
-        if narrowing > 0 {
-            write(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
+        let low_bits = self.form.grid.low_bits();
+        if low_bits > 0 {
+            write(bytes, 0, self.place_bit(at), low_bits, slot.place & ((1 << low_bits) - 1));
         }
         self.set_value(bytes, at, slot.value);
     }
@@ -185,9 +185,9 @@ impl<'a, const N: usize> Segment<'a, N> {
     #[inline(always)]
     pub(super) fn fill(&self, bytes: &mut [u8], at: Position, slot: Slot) {
         fill(bytes, 0, self.fingerprint_bit(at), self.codec.width, slot.fingerprint);
-        let (narrowing, value_bits) = (self.form.grid.narrowing(), self.form.value_bits);
-        if narrowing > 0 {
-            write(bytes, 0, self.place_bit(at), narrowing, slot.place & ((1 << narrowing) - 1));
+        let (low_bits, value_bits) = (self.form.grid.low_bits(), self.form.value_bits);
+        if low_bits > 0 {
+            write(bytes, 0, self.place_bit(at), low_bits, slot.place & ((1 << low_bits) - 1));
         }
         if value_bits > 0 {
             fill(bytes, 0, self.value_bit(at), value_bits, slot.value);
@@ -217,7 +217,7 @@ impl<'a, const N: usize> Segment<'a, N> {
     #[inline(always)]
     pub(super) fn for_each_in(&self, bytes: &[u8], bucket: u64, mut each: impl FnMut(Slot, Mix)) {
         let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
-        for lane in 0..LANES {
+        for lane in 0..SLOTS {
             let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, lane));
             if fingerprint == 0 {
                 break;
@@ -234,7 +234,7 @@ impl<'a, const N: usize> Segment<'a, N> {
         // Usually all lanes but the last are occupied, so that one look is enough.
         let is_occupied =
             |&lane: &u32| self.fingerprint(bytes, Position { bucket, lane: lane - 1 }) != 0;
-        let lane = (1..LANES).rev().find(is_occupied).unwrap_or(0);
+        let lane = (1..SLOTS).rev().find(is_occupied).unwrap_or(0);
         self.set(bytes, Position { bucket, lane }, slot);
     }
 
@@ -258,11 +258,11 @@ impl<'a, const N: usize> Segment<'a, N> {
         let lens = words.map(|word| self.codec.len(word));
         let second = usize::from(lens[1] < lens[0]);
         let (bucket, lane) = (spot.buckets[second], lens[second]);
-        if lane < LANES {
+        if lane < SLOTS {
             let (place, fingerprint) = (spot.places[second], spot.fingerprint);
             self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
         }
-        lane < LANES
+        lane < SLOTS
     }
 
     /// [`push_to_one`](Self::push_to_one), or after one move, unless a slot might be a copy.
@@ -361,7 +361,7 @@ impl<'a, const N: usize> Segment<'a, N> {
         if buckets[0] == buckets[1] {
             left[1] = Words::ZERO;
         }
-        let low = (1 << self.form.grid.narrowing()) - 1;
+        let low = (1 << self.form.grid.low_bits()) - 1;
         while (left[0] | left[1]) != Words::ZERO {
             // No branch: it would be unpredictable, because a key's slot is equally often in either
             // bucket.

@@ -17,7 +17,7 @@ use crate::geometry::MAX_CAPACITY;
 use crate::params::float;
 
 /// Slots per bucket.
-pub(super) const LANES: u32 = 4;
+pub(super) const SLOTS: u32 = 4;
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys
 /// grows a little before the others.
 const START_LOAD: f64 = 0.958;
@@ -95,12 +95,12 @@ impl Shape {
             (false, true) => FULL_64THS,
             (false, false) => self.steps().full_64ths,
         };
-        buckets * u64::from(LANES) * share / 64
+        buckets * u64::from(SLOTS) * share / 64
     }
 
     /// The number of buckets that this many keys fill.
     pub(super) fn buckets_for(&self, keys: u64) -> u64 {
-        let full_to = |share| (keys * 64).div_ceil(u64::from(LANES) * share);
+        let full_to = |share| (keys * 64).div_ceil(u64::from(SLOTS) * share);
         match full_to(FULL_64THS) {
             few if few < PLACES => few,
             _ => full_to(self.steps().full_64ths),
@@ -145,7 +145,7 @@ impl Shape {
             reason = "at most 2^36 / 0.9"
         )]
         let slots = (float(capacity) / START_LOAD).ceil() as u64 + SPARE_SLOTS;
-        let buckets = slots.div_ceil(LANES.into());
+        let buckets = slots.div_ceil(SLOTS.into());
         // As many as there can be of a power of two: the closer a segment's buckets are to its
         // places, the better. Few more buckets are better than ones that leave no room to grow.
         let roots = 1 << ((buckets + buckets / 16) / PLACES).max(1).ilog2();
@@ -267,7 +267,7 @@ mod tests {
                 };
                 assert!(u64::from(buckets) <= MAX_BUCKETS, "{shape:?}");
                 assert!(shape.roots.is_power_of_two());
-                let slots = u64::from(shape.roots) * u64::from(buckets * LANES);
+                let slots = u64::from(shape.roots) * u64::from(buckets * SLOTS);
                 assert!(float(slots) * START_LOAD >= float(capacity));
                 assert!(float(slots) * 0.90 <= float(capacity + 16));
             }

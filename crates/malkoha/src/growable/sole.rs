@@ -10,7 +10,7 @@ use super::bucket_word::read;
 use super::codec::Codec;
 use super::matches::MOST_SLOTS;
 use super::segment::Segment;
-use super::shape::LANES;
+use super::shape::SLOTS;
 use super::table::{Growing, narrow};
 use super::target::Target;
 use crate::layout::bits::Word;
@@ -76,7 +76,7 @@ impl Buckets {
                 return Sole::Several;
             }
         }
-        let before = LANES * codec.width + lane * value_bits;
+        let before = SLOTS * codec.width + lane * value_bits;
         // SAFETY: a value lies in its bucket, so there are 16 bytes behind its first bit as well.
         let value: u64 = unsafe { read(segment, bucket + u64::from(before)) };
         Sole::Value(value & u64::ones(value_bits))

@@ -254,7 +254,7 @@ impl Growing {
     /// The expected number of fingerprints that match a key that is not in: one that knows n bits
     /// of its string, at one of two places, matches with probability 2^-n.
     pub(crate) fn expected_matches(&self) -> f64 {
-        let places = PLACES >> self.records[0].form.grid.narrowing();
+        let places = PLACES >> self.records[0].form.grid.low_bits();
         let mut known = self.known.clone();
         self.stashed_known().for_each(|bits| known[bits] += 1);
         let matches: f64 = (0_u32..)

@@ -103,8 +103,8 @@ fn seal_growing(bytes: &mut [u8]) -> Option<()> {
     for number in 0..segments {
         let value_bits = u64::from(*bytes.get(at + 5)?);
         let buckets = u64::from(u16::from_le_bytes(*bytes.get(at + 6..)?.first_chunk()?));
-        let narrowing = 12_u64.saturating_sub(u64::from(buckets.max(1).ilog2()));
-        let slots = (buckets * 4 * (bits + 1 + narrowing + value_bits)).div_ceil(64) * 8 + 16;
+        let low_bits = 12_u64.saturating_sub(u64::from(buckets.max(1).ilog2()));
+        let slots = (buckets * 4 * (bits + 1 + low_bits + value_bits)).div_ceil(64) * 8 + 16;
         let end = at + RECORD + usize::try_from(slots).ok()?;
         let checksum = xxh3_64_with_seed(bytes.get(at..end)?, number.into());
         bytes.get_mut(end..end + 8)?.copy_from_slice(&checksum.to_le_bytes());
