@@ -86,10 +86,10 @@ fn is_mask(word: &[u8]) -> bool {
 /// Words of elements of sets; all but the first have a value behind them.
 const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expires"];
 
-/// The parts between blanks, commas, brackets of sets and quotes, except for a colon alone. A dash
-/// behind an address, or before a number that no line begins with, is a word, too.
+/// The parts between blanks, commas, semicolons, brackets of sets and quotes, except for a colon
+/// alone. A dash behind an address, or before a number that no line begins with, is a word, too.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let words = line.split(|byte| byte.is_ascii_whitespace() || b",{}<()\"'=".contains(byte));
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b",;{}<()\"'=".contains(byte));
     // Signs of tags, and no arrows.
     let is_arrow = |word: &[u8]| word == b">" || word.windows(2).any(|it| it == b"->");
     let words = words.flat_map(move |word| word.split(move |&it| it == b'>' && !is_arrow(word)));

@@ -1,19 +1,16 @@
 //! The kind of a statement, by its first words or by the columns of a table.
 
-use std::borrow::Cow;
-
+use super::super::Unfit;
 use super::super::range::range;
 use super::vocabulary::{Kind, SIGNS, STARTS, Word, is_count, look_up, meaning, name};
 
 /// How a statement is read that is a rule, and its words from the first one on that matters.
-pub(super) type Rule<'w, 'a> = (Kind, Cow<'w, [&'a [u8]]>);
+pub(super) type Rule<'a> = (Kind, Vec<&'a [u8]>);
 
 /// The rule that a statement is, if it is one.
-pub(super) fn rule<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<Rule<'w, 'a>> {
-    let rows = || ufw(words).or_else(|| hosts(words, line));
-    iptables(words)
-        .or_else(|| by_start(words, line).map(|(kind, words)| (kind, words.into())))
-        .or_else(|| rows().map(|(kind, words)| (kind, words.into())))
+pub(super) fn rule<'a>(words: &[&'a [u8]], line: &[u8]) -> Option<Rule<'a>> {
+    let by_start = || by_start(words, line).map(|(kind, words)| (kind, words.to_vec()));
+    iptables(words).or_else(by_start).or_else(|| ufw(words)).or_else(|| hosts(words, line))
 }
 
 fn by_start<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Kind, &'w [&'a [u8]])> {
@@ -30,19 +27,18 @@ fn by_start<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Kind, &'w [&'
             Some(kind) => (Some(kind), &others[1..]),
             None => (look_up(&STARTS, &[name(first)]), others),
         };
+        // In rows of tables, other columns follow.
+        let is_column = matches!(behind, [b',' | b';' | b'"' | b'\'', ..]);
         rest = match kind {
-            // In rows of tables, other columns follow.
-            Some(kind) if kind != Kind::Entries && matches!(behind, [b',' | b'"' | b'\'', ..]) => {
-                return None;
-            }
+            Some(kind) if is_column && kind != Kind::Entries => return None,
             Some(Kind::Behind(names)) => others.get(names..)?,
-            Some(Kind::Options | Kind::Path) => return Some((kind?, rest)),
+            Some(kind @ (Kind::Options | Kind::Path)) => return Some((kind, rest)),
             Some(kind) => return Some((kind, others)),
             // Options of programs.
             None if first.starts_with(b"-") && rest.len() < words.len() => others,
             None => {
-                let has = |sign: &[u8]| memchr::memmem::find(line, sign).is_some();
-                return SIGNS.iter().find(|it| has(it.0)).map(|it| (it.1, words));
+                let is_sign = |it: &&(&[u8], _)| memchr::memmem::find(line, it.0).is_some();
+                return SIGNS.iter().find(is_sign).map(|it| (it.1, words));
             }
         };
     }
@@ -55,7 +51,7 @@ pub(super) fn behind<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
 }
 
 /// `[number] [packets bytes] target protocol -- [in out] source destination`
-fn iptables<'w, 'a>(words: &[&'a [u8]]) -> Option<Rule<'w, 'a>> {
+fn iptables<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     let numbers = words.iter().take(3).take_while(|it| is_count(it)).count();
     let [target, _, b"--" | b"-f" | b"!f", rest @ ..] = words.get(numbers..)? else {
         return None;
@@ -65,12 +61,12 @@ fn iptables<'w, 'a>(words: &[&'a [u8]]) -> Option<Rule<'w, 'a>> {
     };
     let passes = matches!(*target, b"ACCEPT" | b"RETURN");
     let is_else = meaning(target) == Some(Word::Verdict(None));
-    let kind = if is_else { Kind::Else } else { Kind::Access(passes) };
-    Some((kind, vec![&b"from"[..], source, b"to", destination].into()))
+    let kind = if is_else { Kind::Unfit(Unfit::Else) } else { Kind::Access(passes) };
+    Some((kind, vec![b"from", source, b"to", destination]))
 }
 
 /// `to action direction from`
-fn ufw<'a>(words: &[&'a [u8]]) -> Option<(Kind, Vec<&'a [u8]>)> {
+fn ufw<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     let is_action = |it: &&[u8]| matches!(*it, b"ALLOW" | b"DENY" | b"REJECT" | b"LIMIT");
     let at = words.iter().take(8).position(is_action).filter(|&at| at > 0)?;
     let (way, from) = match words[at + 1..] {
@@ -79,13 +75,16 @@ fn ufw<'a>(words: &[&'a [u8]]) -> Option<(Kind, Vec<&'a [u8]>)> {
         [] => return None,
     };
     let to = words[..at].iter().find(|it| range(it).is_some()).copied().unwrap_or(b"any");
-    let kind = if words[at] == b"LIMIT" { Kind::Else } else { Kind::Access(words[at] == b"ALLOW") };
+    let kind = match words[at] {
+        b"LIMIT" => Kind::Unfit(Unfit::Else),
+        action => Kind::Access(action == b"ALLOW"),
+    };
     let is_row = from == b"Anywhere" || range(from).is_some();
     is_row.then(|| (kind, vec![way, b"from", from, b"to", to]))
 }
 
 /// `daemons: clients EXCEPT clients : ALLOW`
-fn hosts<'a>(words: &[&'a [u8]], line: &[u8]) -> Option<(Kind, Vec<&'a [u8]>)> {
+fn hosts<'a>(words: &[&'a [u8]], line: &[u8]) -> Option<Rule<'a>> {
     let is_daemon = |it: &&[u8]| it.ends_with(b":") || behind(line, it).starts_with(b" : ");
     let clients =
         &words[words.iter().position(is_daemon).filter(|_| range(words[0]).is_none())? + 1..];

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use kind::behind;
 use rules::Found;
 use run::Part;
-use vocabulary::{Kind, STARTS, is_count, look_up, verdict_of};
+use vocabulary::{Kind, is_count, unfit, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
@@ -46,7 +46,7 @@ pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
         read(line, true)
     } else {
         let text = without_texts(line);
-        read(&as_row(text.split(|&byte| byte == b'#').next().unwrap_or(&text)), false)
+        read(text.split(|&byte| byte == b'#').next().unwrap_or(&text), false)
     };
     match found {
         Err(line) => return line,
@@ -67,7 +67,8 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
     }
     let (mut found, mut passes, mut depth) = (Found::new(), false, 0);
     let is_set = line.iter().any(|byte| b"{}".contains(byte)) || line.ends_with(b",");
-    let mut parts = line.split(|&byte| byte == b';' && !is_object).peekable();
+    let is_whole = is_object || is_row(line);
+    let mut parts = line.split(|&byte| byte == b';' && !is_whole).peekable();
     while let Some(text) = parts.next() {
         let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
         let words: Vec<_> = words(text).collect();
@@ -76,11 +77,8 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
         if is_comment && words.first().is_none_or(|it| range(it).is_none()) {
             break;
         }
-        let rule = if is_object {
-            Some((Kind::Options, words[..].into()))
-        } else {
-            kind::rule(&words, text)
-        };
+        let rule =
+            if is_object { Some((Kind::Options, words.clone())) } else { kind::rule(&words, text) };
         let mut these = match &rule {
             Some((kind, words)) => rules::read(*kind, words, part)?,
             None => plain(&words, part).map_err(Line::Unfit)?,
@@ -116,20 +114,18 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     let is_name = |it: &&[u8]| number(it).is_none() && !is_count(it) && **it != b"!"[..];
     let is_more = rest.clone().any(|it| range(it).is_some());
     let next = rest.next().unwrap_or(b"");
-    // Words before the only network may be about anything. Tables of routes have gateways, and
-    // those of connections two ends.
-    let are_ends = found.len() > 1 && words[at].contains(&b':') && found[0].0.is_v4();
     let is_told = next.iter().any(u8::is_ascii_alphanumeric);
-    if !part.is_set
-        && (before.iter().any(is_name) && (is_more || are_ends)
-            || is_told && (found.len() > 1 || matches!(before, [b"*", ..])))
-    {
+    // Of connections.
+    let are_ends = found.len() > 1 && words[at].contains(&b':') && found[0].0.is_v4();
+    // Of routes, where a letter may be before the network, and the gateway follows.
+    let is_hop = before.iter().any(|it| range(&it[1..]).is_some())
+        || is_told && (found.len() > 1 || matches!(before, [b"*", ..]));
+    // Words before the only network may be about anything.
+    if !part.is_set && (before.iter().any(is_name) && (is_more || are_ends) || is_hop) {
         return Err(Unfit::Scattered);
     }
     // What becomes of something else.
-    if behind(part.text, last).starts_with(b" ")
-        && let Some(why) = look_up(&STARTS, &[last]).and_then(Kind::unfit)
-    {
+    if let Some(why) = unfit(last).filter(|_| behind(part.text, last).starts_with(b" ")) {
         return Err(why);
     }
     if found.iter().any(|it| it.0.is_every())
@@ -138,7 +134,8 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
         return Err(Unfit::Every);
     }
     // Of tables that lead from a network to what becomes of it.
-    let is_map = last.is_empty() && !part.text.contains(&b',') && rest.next().is_none();
+    let is_row = part.text.iter().any(|byte| b",;".contains(byte));
+    let is_map = last.is_empty() && !is_row && rest.next().is_none();
     let passes = match next {
         b"nomatch" => true,
         b"0" => is_map && part.is_ended,
@@ -189,7 +186,8 @@ fn is_object(line: &[u8]) -> bool {
 /// A rule without what it says for people.
 fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
     let mut line = Cow::Borrowed(line);
-    if memchr::memchr3(b'"', b'\'', b'c', &line).is_none() {
+    let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
+    if !is_quoted && memchr::memmem::find(&line, b"comment").is_none() {
         return line;
     }
     for name in [&b"--comment"[..], b"comment", b"prefix", b"label", b"description"] {
@@ -212,17 +210,12 @@ fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
     line
 }
 
-/// A line of fields between semicolons, with commas in their place: behind others, statements and
-/// comments begin.
-fn as_row(line: &[u8]) -> Cow<'_, [u8]> {
-    let is_row = memchr::memchr(b';', line).is_some_and(|at| {
+/// Whether semicolons are between fields. Behind others, statements and comments begin.
+fn is_row(line: &[u8]) -> bool {
+    memchr::memchr(b';', line).is_some_and(|at| {
         let is_apart = line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
         !is_apart && !line[..at].trim_ascii().contains(&b' ')
-    });
-    if !is_row {
-        return line.into();
-    }
-    line.iter().map(|&byte| if byte == b';' { b',' } else { byte }).collect()
+    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::super::ranges::ranges;
 use super::kind::behind;
 use super::plain;
 use super::run::Part;
-use super::vocabulary::{Kind, STARTS, Word, is_of_allowed, look_up, meaning, verdict_of};
+use super::vocabulary::{Kind, Word, is_of_allowed, meaning, unfit, verdict_of};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;
@@ -19,8 +19,8 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
     let found = match kind {
         // Behind the name of a column, perhaps.
         Kind::Nothing if at > 0 || words.is_empty() => return Err(Line::Nothing),
-        Kind::Undo => Err(Unfit::Undone),
-        Kind::Behind(_) | Kind::Else | Kind::Nothing => Err(Unfit::Else),
+        Kind::Behind(_) | Kind::Nothing => Err(Unfit::Else),
+        Kind::Unfit(why) => Err(why),
         Kind::Add if before.first().is_some_and(|it| is_key(it, part)) => options(words, part),
         Kind::Add if at > 1 => Err(Unfit::Scattered),
         Kind::Add => entries(words, part).map(|mut found| {
@@ -41,12 +41,11 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         Kind::Ends => packets(None, words, part),
         Kind::Options => options(words, part),
         Kind::Path => packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part),
-        Kind::Route => {
-            let why = before.iter().find_map(|it| look_up(&STARTS, &[it])?.unfit());
+        Kind::Route => match before.iter().find_map(|it| unfit(it)) {
+            Some(why) => Err(why),
             // Where packets for it go is not of interest.
-            let mut words = words[at..].iter().copied().peekable();
-            why.map_or_else(|| Ok(ranges(&mut words, b"").take(1).collect()), Err)
-        }
+            None => Ok(ranges(&mut words[at..].iter().copied().peekable(), b"").take(1).collect()),
+        },
     };
     match found {
         Ok(found) if found.iter().any(|(it, _)| it.is_every()) => Err(Line::Unfit(Unfit::Every)),
@@ -134,6 +133,9 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
                 words.next_if(|_| it == Some(Word::Group));
                 end = if has_places { Some(Word::Destination) } else { end };
             }
+            it @ Some(Word::Named) if words.peek().is_some_and(|it| range(it).is_some()) => {
+                end = it
+            }
             Some(Word::Named) => _ = words.next(),
             Some(Word::Not) => is_not = true,
             Some(Word::In) => is_input = true,
@@ -192,7 +194,7 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         let value = word.strip_prefix(b":").unwrap_or(word);
         let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
         let is_no = matches!(value, b"no" | b"false");
-        let is_undone = || look_up(&STARTS, &[value]) == Some(Kind::Undo);
+        let is_undone = || unfit(value) == Some(Unfit::Undone);
         if is_option || is_key(word, part) {
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
@@ -220,15 +222,17 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
 
 /// Clients of hosts.allow and Apache, where addresses may have fewer parts.
 fn clients(passes: bool, words: &[&[u8]]) -> Found {
-    let (mut found, mut is_excepted) = (Found::new(), passes);
+    let (mut found, mut is_excepted, mut is_client) = (Found::new(), passes, true);
     let mut words = words.iter().copied().peekable();
     while let Some(&word) = words.peek() {
         if let Some((it, is_not)) = ranges(&mut words, b"").next() {
             found.push((it, is_not ^ is_excepted));
         } else {
             words.next();
-            found.extend(partial(word).map(|it| (it, is_excepted)));
+            let part = partial(word).filter(|_| is_client);
+            found.extend(part.map(|it| (it, is_excepted)));
             is_excepted ^= word == b"EXCEPT";
+            is_client = part.is_some() || matches!(word, b"from" | b"ip" | b"EXCEPT");
         }
     }
     found

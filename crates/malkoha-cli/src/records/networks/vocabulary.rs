@@ -11,10 +11,8 @@ use super::super::range::number;
 pub(super) enum Kind {
     /// As what follows the word and this many names.
     Behind(usize),
-    /// It takes out what it names.
-    Undo,
-    /// It neither blocks packets nor lets them pass, or is about addresses of one's own.
-    Else,
+    /// Its networks are none to list: it takes them out, or is about one's own, gateways, or logs.
+    Unfit(Unfit),
     /// It is for people, or names no entries.
     Nothing,
     /// One entry of a set, perhaps behind the set's name.
@@ -33,17 +31,6 @@ pub(super) enum Kind {
     Path,
     /// A network, and where packets for it go.
     Route,
-}
-
-impl Kind {
-    /// Why the networks of a statement are not of interest, whatever they are.
-    pub(super) fn unfit(self) -> Option<Unfit> {
-        match self {
-            Self::Undo => Some(Unfit::Undone),
-            Self::Else => Some(Unfit::Else),
-            _ => None,
-        }
-    }
 }
 
 /// What a word in a rule says.
@@ -87,6 +74,8 @@ type Words<T> = LazyLock<HashMap<&'static [u8], T>>;
 /// `+` joins words, `#` is any number, and `$` any variable.
 pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
     use Kind::*;
+    const UNDO: Kind = Unfit(self::Unfit::Undone);
+    const ELSE: Kind = Unfit(self::Unfit::Else);
     table(&[
         // Of shells and programs.
         (Behind(0), "sudo doas exec push up - :do $ # [ iptables ip6tables iptables-legacy"),
@@ -96,14 +85,14 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Behind(0), "http-request ip+access-list ipv6+access-list"),
         (Behind(1), "ip+prefix-list ipv6+prefix-list prefix-list access-list line -t --zone ip+-"),
         (Behind(1), "tcp-request ip+firewall ipv6+firewall fail2ban-client+set"),
-        (Undo, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate"),
-        (Undo, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
-        (Undo, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
-        (Undo, "revoke-security-group-ingress revoke-security-group-egress"),
-        (Else, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
-        (Else, "masters primaries also-notify use_backend nameserver local broadcast default via"),
-        (Else, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
-        (Else, "--zone+trusted -T+test get+element set+interfaces set+system"),
+        (UNDO, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate"),
+        (UNDO, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
+        (UNDO, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
+        (UNDO, "revoke-security-group-ingress revoke-security-group-egress"),
+        (ELSE, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
+        (ELSE, "masters primaries also-notify use_backend nameserver local broadcast default via"),
+        (ELSE, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
+        (ELSE, "--zone+trusted -T+test get+element set+interfaces set+system"),
         (Nothing, "remark description rem create commit flush header -P -N -F -X"),
         (Add, "add"),
         (Entries, "table v elements element add+element access-control ip-cidr ip-cidr6"),
@@ -115,7 +104,7 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Access(true), "allow-update allow-notify allow-from allow_nets"),
         (Access(false), "deny drop reject block csf+-d csf+-td"),
         (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range netsh"),
-        (Options, "--add-source new-netfirewallrule set-netfirewallrule az aws gcloud"),
+        (Options, "--add-source new-netfirewallrule set-netfirewallrule az aws gcloud action"),
         (Path, "set edit acl src dst source destination source-address destination-address"),
         (Route, "route ip+route ipv6+route ip+r shun"),
     ])
@@ -130,7 +119,7 @@ pub(super) const SIGNS: [(&[u8], Kind); 8] = [
     (b"rule priority", Kind::Ends),
     (b" action=", Kind::Options),
     (b" allowed=", Kind::Options),
-    (b"(ACCEPT)", Kind::Else),
+    (b"(ACCEPT)", Kind::Unfit(Unfit::Else)),
 ];
 
 /// Words without the dashes of long options.
@@ -221,6 +210,11 @@ pub(super) fn meaning(word: &[u8]) -> Option<Word> {
         word = &word[1..];
     }
     look_up(&WORDS, &[word])
+}
+
+/// Why networks behind a word are none to list.
+pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
+    if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
 }
 
 /// Whether packets pass (`true`) or not, if a word says it.
