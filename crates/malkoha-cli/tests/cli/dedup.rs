@@ -46,8 +46,20 @@ fn data_set() -> Dir {
 
 const FILES: [&str; 3] = ["a.jsonl", "b.jsonl", "sub/c.jsonl"];
 
-fn outputs(dir: &Dir, output: &str) -> Vec<Vec<u8>> {
-    FILES.iter().map(|file| dir.read(&format!("{output}/{file}"))).collect()
+/// The files below a directory, and their content.
+fn outputs(dir: &Dir, output: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for folder in [output.to_owned(), format!("{output}/sub")] {
+        for entry in fs::read_dir(dir.path(&folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name != "sub" {
+                let path = format!("{folder}/{name}");
+                files.push((path[output.len()..].to_owned(), dir.read(&path)));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
@@ -57,84 +69,74 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 
 const METHODS: [&str; 4] = ["", "--words", "--near 0.8 --rate 0.01", "--paragraphs"];
 
-/// The same files and report for any number of threads, from a pipe, and in several runs.
+/// The same files and report for any number of threads, and in several runs: those that are
+/// returned.
+pub(crate) fn agrees(dir: &Dir, dedup: &str, files: &[&str]) -> Vec<(String, Vec<u8>)> {
+    dir.run(&format!("{dedup} -o one --report one.report --threads 1 raw")).succeeds();
+    let (expected, report) = (outputs(dir, "one"), dir.read("one.report"));
+    assert_eq!(expected.len(), files.len());
+    for threads in [2, 7] {
+        for output in ["-o more", "--dry-run"] {
+            let run = format!("{output} --report more.report --force --threads {threads} raw");
+            dir.run(&format!("{dedup} {run}")).succeeds();
+            assert!(dir.read("more.report") == report, "{dedup} {run}");
+        }
+        assert!(outputs(dir, "more") == expected, "{dedup}: {threads} threads");
+    }
+    for file in files {
+        let output = if file.starts_with("sub") { "runs/sub" } else { "runs" };
+        let run = format!("{dedup} --seen seen -o {output} --report raw/{file}.report raw/{file}");
+        let run = dir.run(&run);
+        assert!(run.code.is_some_and(|code| code < 2), "{run:?}");
+    }
+    assert!(outputs(dir, "runs") == expected, "{dedup}: one run for each file");
+    let reports = files.iter().flat_map(|file| dir.read(&format!("raw/{file}.report")));
+    assert!(reports.eq(report), "{dedup}: reports of several runs");
+    expected
+}
+
 #[test]
 fn threads_pipes_and_runs_give_the_same_files() {
-    let dir = data_set();
     for method in METHODS {
-        let dedup = format!("dedup --field text {method}");
-        dir.run(&format!("{dedup} -o one --report one.report --force --threads 1 raw")).succeeds();
-        let (expected, report) = (outputs(&dir, "one"), dir.read("one.report"));
-        for threads in [2, 7] {
-            let run = format!("-o more --report more.report --force --threads {threads} raw");
-            dir.run(&format!("{dedup} {run}")).succeeds();
-            assert!(outputs(&dir, "more") == expected, "{method}: {threads} threads");
-            assert!(dir.read("more.report") == report);
-            let run = format!("--dry-run --report more.report --force --threads {threads} raw");
-            dir.run(&format!("{dedup} {run}")).succeeds();
-            assert!(dir.read("more.report") == report, "{method}: {threads} threads, marks");
-        }
+        let (dir, dedup) = (data_set(), format!("dedup --field text {method}"));
         let all: Vec<u8> = FILES.iter().flat_map(|file| dir.read(&format!("raw/{file}"))).collect();
-        let piped = dir.pipe(&all, &format!("{dedup} --report pipe.report")).succeeds();
-        assert!(piped.stdout == expected.concat(), "{method}: a pipe");
-        for file in FILES {
-            let run = format!("{dedup} --seen seen -o runs --report {file}.report raw/{file}");
-            fs::create_dir_all(dir.path("sub")).unwrap();
-            dir.run(&run).succeeds();
-        }
-        let names = ["a.jsonl", "b.jsonl", "c.jsonl"];
-        let runs: Vec<_> = names.iter().map(|name| dir.read(&format!("runs/{name}"))).collect();
-        assert!(runs == expected, "{method}: one run for each file");
-        let reports: Vec<u8> =
-            FILES.iter().flat_map(|file| dir.read(&format!("{file}.report"))).collect();
-        assert!(reports == report, "{method}: reports of several runs");
-        for gone in ["one", "more", "runs", "sub"] {
-            fs::remove_dir_all(dir.path(gone)).unwrap();
-        }
-        for gone in ["seen", "pipe.report", "a.jsonl.report", "b.jsonl.report"] {
-            fs::remove_file(dir.path(gone)).unwrap();
-        }
+        let piped = dir.pipe(&all, &format!("{dedup} --report pipe.report")).succeeds().stdout;
+        let expected = agrees(&dir, &dedup, &FILES).into_iter().flat_map(|(_, bytes)| bytes);
+        assert!(expected.eq(piped), "{method}: a pipe");
     }
 }
 
-/// Killed again and again, a run still gives the files and the report of one that was not.
+/// Killed again and again, each time `step` milliseconds later, a run still gives the files and the
+/// report of one that was not.
+pub(crate) fn goes_on(dir: &Dir, dedup: &str, step: usize) {
+    dir.run(&format!("{dedup} --seen whole.seen --report whole.report -o whole raw")).succeeds();
+    let mut kills = 0;
+    for milliseconds in (0..).step_by(step) {
+        let resume = if milliseconds == 0 { "" } else { "--resume" };
+        let job = format!("{dedup} --seen kill.seen --report kill.report {resume} -o kill raw");
+        let mut command = dir.command(&job);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        if status.success() {
+            break;
+        }
+        // Windows has no signals.
+        assert!(status.code().is_none() || cfg!(windows), "it failed by itself: {status}");
+        kills += 1;
+    }
+    assert!(kills > 3, "{kills} kills");
+    // And no file besides.
+    assert!(outputs(dir, "kill") == outputs(dir, "whole"), "{dedup}");
+    assert!(dir.read("kill.report") == dir.read("whole.report"), "{dedup}");
+    assert!(dir.read("kill.seen") == dir.read("whole.seen"), "{dedup}");
+}
+
 #[test]
 fn a_killed_run_goes_on() {
-    let dir = data_set();
     for method in METHODS {
-        let dedup = format!("dedup --field text {method} --report kill.report --seen kill.seen");
-        dir.run(&format!(
-            "dedup --field text {method} --seen whole.seen -o whole --report whole.report raw"
-        ))
-        .succeeds();
-        let mut kills = 0;
-        // Each run gets a little more time than the one before it.
-        for milliseconds in (0..).step_by(4) {
-            let resume = if milliseconds == 0 { "" } else { "--resume" };
-            let mut command = dir.command(&format!("{dedup} {resume} -o kill raw"));
-            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            sleep(Duration::from_millis(milliseconds));
-            child.kill().unwrap();
-            let status = child.wait().unwrap();
-            if status.success() {
-                break;
-            }
-            // Windows has no signals.
-            assert!(status.code().is_none() || cfg!(windows), "it failed by itself: {status}");
-            kills += 1;
-        }
-        assert!(kills > 3, "{kills} kills");
-        assert!(outputs(&dir, "kill") == outputs(&dir, "whole"), "{method}");
-        assert!(dir.read("kill.report") == dir.read("whole.report"), "{method}");
-        assert!(dir.read("kill.seen") == dir.read("whole.seen"), "{method}");
-        let mut left: Vec<_> = fs::read_dir(dir.path("kill")).unwrap().collect();
-        left.retain(|it| it.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'));
-        assert!(left.is_empty(), "{left:?}");
-        for gone in ["kill", "whole"] {
-            fs::remove_dir_all(dir.path(gone)).unwrap();
-            fs::remove_file(dir.path(&format!("{gone}.report"))).unwrap();
-            fs::remove_file(dir.path(&format!("{gone}.seen"))).unwrap();
-        }
+        goes_on(&data_set(), &format!("dedup --field text {method}"), 4);
     }
 }
 

@@ -1,12 +1,10 @@
 //! `malkoha dedup` and `malkoha overlap` with Parquet.
 
 use std::fs;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::dedup::{agrees, goes_on};
 use crate::harness::Dir;
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -26,79 +24,18 @@ fn data_set(copies: usize) -> Dir {
     dir
 }
 
-/// The files below a directory, and their content.
-fn outputs(dir: &Dir, output: &str) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    for folder in [output.to_owned(), format!("{output}/sub")] {
-        for entry in fs::read_dir(dir.path(&folder)).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name != "sub" {
-                let path = format!("{folder}/{name}");
-                files.push((path[output.len()..].to_owned(), dir.read(&path)));
-            }
-        }
-    }
-    files.sort();
-    files
-}
-
-const METHODS: [&str; 3] = ["", "--near 0.8", "--paragraphs --min-left 20"];
-
 #[test]
 fn threads_and_runs_give_the_same_tables() {
-    let dir = data_set(3);
-    for method in METHODS {
-        let dedup = format!("dedup --field text --bad keep {method}");
-        dir.run(&format!("{dedup} -o one --report one.report --force --threads 1 raw")).succeeds();
-        let expected = outputs(&dir, "one");
-        assert_eq!(expected.len(), 8);
-        for threads in [2, 7] {
-            let run = format!("-o more --report more.report --force --threads {threads} raw");
-            dir.run(&format!("{dedup} {run}")).succeeds();
-            assert!(outputs(&dir, "more") == expected, "{method}: {threads} threads");
-            assert!(dir.read("more.report") == dir.read("one.report"));
-        }
-        let files = ["a.jsonl", "b0.parquet", "b1.parquet", "b2.parquet", "sub/0.PQ", "sub/1.PQ"];
-        for file in files.iter().chain(&["sub/2.PQ", "z.jsonl"]) {
-            let output = if file.starts_with("sub") { "runs/sub" } else { "runs" };
-            dir.run(&format!(
-                "{dedup} --seen seen -o {output} --report r{} raw/{file}",
-                file.len()
-            ))
-            .code
-            .filter(|code| *code < 2)
-            .unwrap_or_else(|| panic!("{file}"));
-            fs::remove_file(dir.path(&format!("r{}", file.len()))).unwrap();
-        }
-        assert!(outputs(&dir, "runs") == expected, "{method}: one run for each file");
-        fs::remove_dir_all(dir.path("runs")).unwrap();
-        fs::remove_file(dir.path("seen")).unwrap();
+    let files = ["a.jsonl", "b0.parquet", "b1.parquet", "b2.parquet"];
+    let files = [&files[..], &["sub/0.PQ", "sub/1.PQ", "sub/2.PQ", "z.jsonl"]].concat();
+    for method in ["", "--near 0.8", "--paragraphs --min-left 20"] {
+        agrees(&data_set(3), &format!("dedup --field text --bad keep {method}"), &files);
     }
 }
 
 #[test]
 fn a_killed_run_goes_on() {
-    let dir = data_set(60);
-    let dedup = "dedup --field text --bad drop --near 0.8 --report";
-    dir.run(&format!("{dedup} whole.report -o whole raw")).succeeds();
-    let mut kills = 0;
-    for milliseconds in (0..).step_by(8) {
-        let resume = if milliseconds == 0 { "" } else { "--resume" };
-        let mut command = dir.command(&format!("{dedup} kill.report {resume} -o kill raw"));
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(Duration::from_millis(milliseconds));
-        child.kill().unwrap();
-        let status = child.wait().unwrap();
-        if status.success() {
-            break;
-        }
-        // Windows has no signals.
-        assert!(status.code().is_none() || cfg!(windows), "it failed by itself: {status}");
-        kills += 1;
-    }
-    assert!(kills > 3, "{kills} kills");
-    assert!(outputs(&dir, "kill") == outputs(&dir, "whole"));
-    assert!(dir.read("kill.report") == dir.read("whole.report"));
+    goes_on(&data_set(60), "dedup --field text --bad drop --near 0.8", 8);
 }
 
 #[test]
