@@ -1,12 +1,11 @@
-//! Files that are saved while others write: to the same path, to the same filter, to the last byte
-//! of a disk.
+//! Files that are saved while others write to the same path, or to the last byte of a disk.
 #![cfg(not(target_family = "wasm"))]
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use malkoha::{ConcurrentCuckooFilter, CuckooFilter, GrowableConcurrentExpiringCuckooFilter};
+use malkoha::{ConcurrentCuckooFilter, CuckooFilter};
 
 /// Two threads that save to one path once shared a temporary file: the renamed file was half of
 /// each.
@@ -94,29 +93,6 @@ fn a_pipe_is_written_to_and_stays() {
         filter.save("/dev/full").unwrap_err();
         assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
     }
-}
-
-/// A file, and a copy, is of one time.
-#[test]
-fn what_is_saved_while_time_runs_is_read() {
-    let seen = GrowableConcurrentExpiringCuckooFilter::with_capacity(10, 0.01, 1_000).unwrap();
-    thread::scope(|scope| {
-        let clock = scope.spawn(|| {
-            for now in 0..20_000 {
-                seen.advance(now);
-                seen.insert_many(&[now % 100, now, now << 20]).unwrap();
-            }
-        });
-        while !clock.is_finished() {
-            let before = seen.now();
-            let read = GrowableConcurrentExpiringCuckooFilter::from_bytes(&seen.to_bytes());
-            assert!(read.unwrap().now() >= before);
-            let copy = seen.clone();
-            copy.advance(copy.now());
-            let read = GrowableConcurrentExpiringCuckooFilter::from_bytes(&copy.to_bytes());
-            assert!(read.unwrap() == copy);
-        }
-    });
 }
 
 /// A disk that is full: the old file stays, and nothing else.

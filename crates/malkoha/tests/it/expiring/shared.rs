@@ -65,9 +65,11 @@ fn none_is_missed(seen: &GrowableConcurrentExpiringCuckooFilter) {
                     let others: Vec<u64> = (other..other + 100).collect();
                     seen.insert_unique_many(&others).unwrap();
                     if worker == 1 {
+                        let before = seen.now();
                         let copy =
                             GrowableConcurrentExpiringCuckooFilter::from_bytes(&seen.to_bytes());
                         let copy = copy.unwrap();
+                        assert!(copy.now() >= before);
                         assert!((0..1_000_u64).all(|key| copy.contains(key)));
                     }
                 }
