@@ -54,6 +54,9 @@ fn begins_with_time(line: &[u8]) -> bool {
 /// The first address of a log's line, or the range behind the date of a table's row.
 pub(super) fn logged(line: &[u8]) -> Result<Range, Unfit> {
     let first = subject(line).ok_or(Unfit::NoNetwork)?;
+    if memchr::memchr(b',', line).is_none() {
+        return Ok(first);
+    }
     let ranges = line.split(|byte| *byte == b',').map(|field| range(words(field).next()?));
     let last = ranges.skip_while(|it| *it != Some(first)).nth(1).flatten();
     match last.and_then(|last| up_to(first, last)) {

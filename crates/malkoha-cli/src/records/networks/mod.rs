@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use kind::behind;
 use rules::Found;
 use run::Part;
-use vocabulary::{Kind, is_count, unfit, verdict_of};
+use vocabulary::{Kind, is_count, is_of_allowed, unfit, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
@@ -85,7 +85,11 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
         };
         // Of a block.
         if depth == 0 {
-            passes = matches!(rule, Some((Kind::Access(true), _)));
+            passes = match &rule {
+                Some((Kind::Access(passes), _)) => *passes,
+                Some((Kind::Path, words)) => words.iter().any(|it| is_of_allowed(it)),
+                _ => false,
+            };
         } else {
             these.iter_mut().for_each(|it| it.1 ^= passes);
         }

@@ -248,7 +248,10 @@ fn entries(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             found.append(&mut part.networks(&mut words, last, b"")?);
         } else {
             words.next();
-            if found.is_empty() {
+            if matches!(word, [b'0'..=b'9', .., b'0'..=b'9']) && word.contains(&b'/') {
+                // Of fewer parts, perhaps.
+                return Err(Unfit::NoNetwork);
+            } else if found.is_empty() {
                 is_allowed |= is_of_allowed(word);
             } else if let Some(passes) = verdict_of(word) {
                 found[judged..].iter_mut().for_each(|it| it.1 ^= passes);

@@ -147,11 +147,8 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Verdict(Some(true)), "allow_setrd allow_cookie trusted nomatch relay"),
         (Verdict(Some(false)), "deny drop reject block refuse deny_non_local refuse_non_local"),
         (Verdict(Some(false)), "discard tarpit"),
-        (
-            Verdict(None),
-            "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat redirect",
-        ),
-        (Verdict(None), "netmap notrack ct tcpmss tee trace passthrough mark-connection"),
+        (Verdict(None), "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat ct"),
+        (Verdict(None), "redirect netmap notrack tcpmss tee trace passthrough mark-connection"),
         (Verdict(None), "mark-packet mark-routing fasttrack-connection"),
         (Verdict(None), "add-src-to-address-list add-dst-to-address-list"),
         (Action, "-j jump -g goto action access effect verdict decision policy zone op"),
