@@ -209,6 +209,13 @@ def test_what_is_no_key_says_so(empty, key, error):
             method(key)
 
 
+def test_arrow_text_that_ends_beyond_its_buffer_is_not_read():
+    ends = pa.py_buffer(np.array([0, 9, 3], "i4"))
+    array = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"abc")])
+    with pytest.raises(BaseException, match="out of range"):
+        CuckooFilter().contains_many(array)
+
+
 def test_pandas_without_pyarrow():
     """It offers Arrow data, which it then cannot make."""
 

@@ -10,9 +10,9 @@ use super::buffers::{Buffers, malformed, no_keys, number};
 use super::capsule::{self, ArrowArray, ArrowSchema, Owned};
 use super::dictionary::{Dictionary, Runs};
 use super::lists::{Every, Lists, Ranges, Spans};
-use super::nested::{Nested, Tuples};
-use super::values::{Buffer, Ends, Integers, Of, Values};
-use super::{Column, of_column};
+use super::nested::Tuples;
+use super::values::{Buffer, Integers};
+use super::{Column, Rows, of_column};
 use crate::parts::{MOST_DEEP, Part, too_deep};
 
 pub(super) fn array(keys: &Bound<'_, PyAny>, hasher: KeyHasher) -> PyResult<Box<dyn Column>> {
@@ -36,7 +36,7 @@ fn column(
     hasher: KeyHasher,
 ) -> PyResult<Box<dyn Column>> {
     let owner = Arc::new(array);
-    let rows = Rows { offset: 0, len: number(owner.length)? };
+    let rows = Slice { offset: 0, len: number(owner.length)? };
     let reader = Reader { py, hasher, owner: &owner, depth: 0 };
     // SAFETY: the producer gave a whole array of this type.
     Ok(Box::new(unsafe { reader.array(schema, &owner, rows) }?))
@@ -44,7 +44,7 @@ fn column(
 
 /// The rows of a child array that belong to its parent.
 #[derive(Clone, Copy)]
-struct Rows {
+struct Slice {
     offset: usize,
     len: usize,
 }
@@ -64,15 +64,18 @@ impl Reader<'_> {
     /// # Safety
     ///
     /// `array` is a whole array of this type, a part of that in the owner.
-    unsafe fn array(self, schema: &ArrowSchema, array: &ArrowArray, rows: Rows) -> PyResult<Array> {
-        let rows = Rows { offset: rows.offset + number(array.offset)?, ..rows };
+    unsafe fn array(
+        self,
+        schema: &ArrowSchema,
+        array: &ArrowArray,
+        rows: Slice,
+    ) -> PyResult<Array> {
+        let rows = Slice { offset: rows.offset + number(array.offset)?, ..rows };
         // SAFETY: the interface says that it is a string.
         let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
-        let buffers = Buffers { array, is_empty: rows.len == 0 };
-        let has_nulls = array.null_count != 0 && array.n_buffers > 0 && format != "n";
-        let valid = if has_nulls { buffers.pointer(0) } else { Buffer::NONE };
-        let values: Box<dyn Values> = if !schema.dictionary.is_null() && !array.dictionary.is_null()
-        {
+        let buffers = Buffers::new(array, rows.offset, rows.len);
+        let valid = buffers.valid();
+        let values: Box<dyn Rows> = if !schema.dictionary.is_null() && !array.dictionary.is_null() {
             let indices = buffers.integers(format)?.ok_or_else(|| no_keys(format))?;
             // SAFETY: just compared; the array's dictionary is of the type's.
             let (schema, array) = unsafe { (&*schema.dictionary, &*array.dictionary) };
@@ -85,7 +88,7 @@ impl Reader<'_> {
             // SAFETY: the caller's promise.
             unsafe { self.nested(schema, &buffers, format, rows) }?
         } else {
-            buffers.others(format, valid)?
+            buffers.others(format)?
         };
         Ok(Array { values, valid, rows, _owner: self.owner.clone() })
     }
@@ -96,7 +99,7 @@ impl Reader<'_> {
     ///
     /// As for [`array`](Self::array).
     unsafe fn whole(self, schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Box<dyn Column>> {
-        let rows = Rows { offset: 0, len: number(array.length)? };
+        let rows = Slice { offset: 0, len: number(array.length)? };
         // SAFETY: the caller's promise.
         Ok(Box::new(unsafe { self.deeper()?.array(schema, array, rows) }?))
     }
@@ -111,8 +114,8 @@ impl Reader<'_> {
         schema: &ArrowSchema,
         buffers: &Buffers<'_>,
         format: &str,
-        rows: Rows,
-    ) -> PyResult<Box<dyn Values>> {
+        rows: Slice,
+    ) -> PyResult<Box<dyn Rows>> {
         let array = buffers.array;
         let children = number(schema.n_children)?;
         if schema.n_children != array.n_children {
@@ -122,14 +125,13 @@ impl Reader<'_> {
         let child = |i: usize| unsafe { (&**schema.children.add(i), &**array.children.add(i)) };
         // SAFETY: the child's array is of the child's type.
         let whole = |i: usize| unsafe { self.whole(child(i).0, child(i).1) };
-        let numbers = |i| buffers.get(i);
         let ranges: Box<dyn Ranges> = match format {
             "+s" => {
                 let columns = (0..children).map(|i| {
                     // SAFETY: as above.
                     unsafe { self.field(child(i).0, child(i).1, rows.offset + rows.len) }
                 });
-                return Ok(Box::new(Nested(Tuples::column(columns.collect::<PyResult<_>>()?)?)));
+                return Ok(Tuples::column(columns.collect::<PyResult<_>>()?)?);
             }
             "+r" if children == 2 => {
                 // SAFETY: as above.
@@ -143,14 +145,10 @@ impl Reader<'_> {
                 return Ok(Box::new(Dictionary::new(Box::new(Runs(runs)), values, self.hasher)));
             }
             _ if children != 1 => return Err(no_keys(format)),
-            "+l" => Box::new(Ends::<u32>::new(numbers(1)?, Buffer::NONE)),
-            "+L" => Box::new(Ends::<u64>::new(numbers(1)?, Buffer::NONE)),
-            "+vl" => {
-                Box::new(Spans([Of::<u32>::boxed(numbers(1)?), Of::<u32>::boxed(numbers(2)?)]))
-            }
-            "+vL" => {
-                Box::new(Spans([Of::<u64>::boxed(numbers(1)?), Of::<u64>::boxed(numbers(2)?)]))
-            }
+            "+l" => Box::new(buffers.ends::<u32>()?),
+            "+L" => Box::new(buffers.ends::<u64>()?),
+            "+vl" => Box::new(Spans([buffers.of::<u32>(1)?, buffers.of::<u32>(2)?])),
+            "+vL" => Box::new(Spans([buffers.of::<u64>(1)?, buffers.of::<u64>(2)?])),
             _ => {
                 let len = format.strip_prefix("+w:").and_then(|len| len.parse().ok());
                 Box::new(Every(len.ok_or_else(|| no_keys(format))?))
@@ -173,7 +171,7 @@ impl Reader<'_> {
         if number(array.length)? < len {
             return Err(malformed("has a column that is too short"));
         }
-        let rows = Rows { offset: 0, len };
+        let rows = Slice { offset: 0, len };
         // SAFETY: the caller's promise.
         match self.deeper().and_then(|it| unsafe { it.array(schema, array, rows) }) {
             Ok(column) => Ok(Box::new(column)),
@@ -201,19 +199,18 @@ unsafe fn runs(schema: &ArrowSchema, array: &ArrowArray) -> PyResult<Vec<u64>> {
     let (offset, len) = (number(array.offset)?, number(array.length)?);
     // SAFETY: the interface says that it is a string.
     let format = unsafe { CStr::from_ptr(schema.format) }.to_str().unwrap_or_default();
-    let ends = Buffers { array, is_empty: len == 0 }.integers(format)?;
+    let ends = Buffers::new(array, offset, len).integers(format)?;
     let mut runs = vec![0; len];
-    // SAFETY: the array has this many items.
-    unsafe { ends.ok_or_else(|| no_keys(format))?.words(offset, &mut runs) };
+    ends.ok_or_else(|| no_keys(format))?.words(offset, &mut runs);
     Ok(runs)
 }
 
 /// An array whose rows are keys.
 pub(super) struct Array {
-    values: Box<dyn Values>,
+    values: Box<dyn Rows>,
     /// A bit for each row, in arrays that have nulls.
-    valid: Buffer,
-    rows: Rows,
+    valid: Option<Buffer>,
+    rows: Slice,
     /// Keeps the buffers.
     _owner: Arc<Owned<ArrowArray>>,
 }
@@ -222,33 +219,27 @@ impl Column for Array {
     fn len(&self) -> usize {
         self.rows.len
     }
+}
 
+impl Rows for Array {
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
-        assert!(start + hashes.len() <= self.rows.len);
-        // SAFETY: the rows are inside the array, whose values are of its type.
-        unsafe { self.values.hash(hasher, self.rows.offset + start, hashes) };
+        self.values.hash(hasher, self.rows.offset + start, hashes);
     }
 
     fn has_nulls(&self) -> bool {
-        self.valid != Buffer::NONE || self.values.has_nulls()
+        self.valid.is_some() || self.values.has_nulls()
     }
 
     fn part(&self, hasher: KeyHasher, i: usize) -> Part {
-        assert!(i < self.rows.len);
-        // SAFETY: the row is inside the array, whose values are of its type.
-        unsafe { self.values.part(hasher, self.rows.offset + i) }
+        self.values.part(hasher, self.rows.offset + i)
     }
 
     fn is_null(&self, i: usize) -> bool {
-        assert!(i < self.rows.len);
         let row = self.rows.offset + i;
-        // SAFETY: the row is inside the array; the bits are there unless the pointer is null.
-        unsafe { (self.valid != Buffer::NONE && !self.valid.bit(row)) || self.values.is_null(row) }
+        self.valid.is_some_and(|valid| !valid.bit(row)) || self.values.is_null(row)
     }
 
     fn bytes(&self, i: usize) -> Option<&[u8]> {
-        assert!(i < self.rows.len);
-        // SAFETY: the row is inside the array.
-        unsafe { self.values.bytes(self.rows.offset + i) }
+        self.values.bytes(self.rows.offset + i)
     }
 }

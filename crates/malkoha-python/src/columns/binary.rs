@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
-use super::{Column, items, read_bytes, room};
+use super::{Column, Rows, items, read_bytes, room};
 use crate::scalars;
 
 /// Bytes in memory that can be read without the interpreter: text as UTF-8.
@@ -88,7 +88,7 @@ enum Row {
 }
 
 /// Python's objects, which stay where they are.
-struct Rows {
+struct PythonRows {
     rows: Vec<Row>,
     has_nulls: bool,
 }
@@ -108,7 +108,7 @@ fn objects(values: &Bound<'_, PyAny>, only_text: bool) -> PyResult<Box<dyn Colum
             }
         });
     }
-    Ok(Box::new(Rows { rows, has_nulls }))
+    Ok(Box::new(PythonRows { rows, has_nulls }))
 }
 
 fn row(value: &Bound<'_, PyAny>, number: usize, only_text: bool) -> PyResult<Row> {
@@ -125,11 +125,13 @@ fn row(value: &Bound<'_, PyAny>, number: usize, only_text: bool) -> PyResult<Row
     }
 }
 
-impl Column for Rows {
+impl Column for PythonRows {
     fn len(&self) -> usize {
         self.rows.len()
     }
+}
 
+impl Rows for PythonRows {
     fn has_nulls(&self) -> bool {
         self.has_nulls
     }

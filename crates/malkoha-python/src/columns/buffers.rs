@@ -1,11 +1,15 @@
 //! The buffers of an Arrow array, and what is in them by its type.
 
+use std::marker::PhantomData;
+use std::ptr::null;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::capsule::ArrowArray;
-use super::values::{Bits, Buffer, Ends, Fixed, Nothing, Of, Values, Views, Words};
-use super::wides::Wides;
+use super::values::{Bits, Buffer, Ends, Fixed, Nothing, Of, Text, Views, Words};
+use super::wides::{self, Wides};
+use super::{Integer, Rows};
 
 pub(super) fn no_keys(format: &str) -> PyErr {
     let kind = match format.as_bytes() {
@@ -26,64 +30,101 @@ pub(super) fn number(length: i64) -> PyResult<usize> {
 }
 
 /// The buffers of an array, whose type says what they hold.
+///
+/// A producer promises that they are as long as type, offset, length and values say, and that they do
+/// not change. No consumer can check the first: the interface has no lengths.
 pub(super) struct Buffers<'a> {
     pub(super) array: &'a ArrowArray,
-    pub(super) is_empty: bool,
+    /// The number of rows from the start of the buffers on; 0 if none of them is used.
+    rows: usize,
 }
 
-impl Buffers<'_> {
-    pub(super) fn pointer(&self, i: usize) -> Buffer {
-        assert!(self.array.n_buffers > i.cast_signed() as i64);
-        // SAFETY: just compared.
-        Buffer(unsafe { *self.array.buffers.add(i) }.cast())
+impl<'a> Buffers<'a> {
+    /// Those of `len` rows from number `offset` on.
+    pub(super) fn new(array: &'a ArrowArray, offset: usize, len: usize) -> Self {
+        Self { array, rows: if len == 0 { 0 } else { offset + len } }
     }
 
-    /// Buffer `i`, which is not null unless there is nothing in it: no row, or empty texts alone.
-    pub(super) fn get(&self, i: usize) -> PyResult<Buffer> {
+    /// Buffer `i`, if it can have so many bytes. It can be missing or null if they are none.
+    fn find(&self, i: usize, len: usize) -> Option<Buffer> {
         let is_there = self.array.n_buffers > i.cast_signed() as i64;
-        let buffer = if is_there { self.pointer(i) } else { Buffer::NONE };
-        if !self.is_empty && (!is_there || (buffer.0.is_null() && i == 1)) {
-            return Err(PyValueError::new_err(format!("the Arrow array has no buffer {i}")));
-        }
-        Ok(buffer)
+        // SAFETY: just compared.
+        let start = if is_there { unsafe { *self.array.buffers.add(i) } } else { null() };
+        let is_possible = len == 0 || (!start.is_null() && isize::try_from(len).is_ok());
+        // SAFETY: the producer's promise.
+        is_possible.then(|| unsafe { Buffer::new(start.cast(), len) })
+    }
+
+    /// Buffer `i`, of so many bytes.
+    pub(super) fn get(&self, i: usize, len: usize) -> PyResult<Buffer> {
+        let missing = || PyValueError::new_err(format!("the Arrow array has no buffer {i}"));
+        self.find(i, len).ok_or_else(missing)
+    }
+
+    /// A bit for each row, of which those of nulls are 0; `None` if no row is null.
+    pub(super) fn valid(&self) -> Option<Buffer> {
+        let has_nulls = self.array.null_count != 0 && self.rows > 0;
+        has_nulls.then(|| self.find(0, self.rows.div_ceil(8))).flatten()
+    }
+
+    /// The integers in buffer `i`, one for each row.
+    pub(super) fn of<T: Integer>(&self, i: usize) -> PyResult<Box<dyn Words>> {
+        Ok(Box::new(Of::<T>(self.get(i, self.rows.saturating_mul(size_of::<T>()))?, PhantomData)))
+    }
+
+    pub(super) fn ends<T: Integer>(&self) -> PyResult<Ends<T>> {
+        let count = if self.rows == 0 { 0 } else { self.rows + 1 };
+        Ok(Ends(self.get(1, count.saturating_mul(size_of::<T>()))?, PhantomData))
+    }
+
+    fn text<T: Integer>(&self) -> PyResult<Text<T>> {
+        let ends = self.ends()?;
+        let len = if self.rows == 0 { 0 } else { ends.range(self.rows - 1).end };
+        Ok(Text { ends, text: self.get(2, len)? })
+    }
+
+    /// The last buffer has the lengths of those after the views.
+    fn views(&self) -> PyResult<Views> {
+        let views = self.get(1, self.rows.saturating_mul(16))?;
+        let last = number(self.array.n_buffers)?.saturating_sub(1);
+        let lengths = self.get(last, last.saturating_sub(2) * size_of::<i64>())?;
+        let text = |i| self.get(i, number(lengths.read::<i64, 1>(i - 2)[0])?);
+        let texts = (2..last).map(text).collect::<PyResult<_>>()?;
+        Ok(Views { views, texts, valid: self.valid() })
     }
 
     /// Integers and dates, by the formats of the interface's specification.
     pub(super) fn integers(&self, format: &str) -> PyResult<Option<Box<dyn Words>>> {
-        let values = || self.get(1);
-        Ok(Some(match format {
-            "c" => Of::<i8>::boxed(values()?),
-            "C" => Of::<u8>::boxed(values()?),
-            "s" => Of::<i16>::boxed(values()?),
-            "S" => Of::<u16>::boxed(values()?),
-            "i" | "tdD" | "tts" | "ttm" => Of::<i32>::boxed(values()?),
-            "I" => Of::<u32>::boxed(values()?),
-            "L" => Of::<u64>::boxed(values()?),
-            "l" | "tdm" | "ttu" | "ttn" => Of::<i64>::boxed(values()?),
-            _ if format.starts_with("ts") || format.starts_with("tD") => {
-                Of::<i64>::boxed(values()?)
-            }
-            "b" => Box::new(Bits(values()?)),
+        match format {
+            "c" => self.of::<i8>(1),
+            "C" => self.of::<u8>(1),
+            "s" => self.of::<i16>(1),
+            "S" => self.of::<u16>(1),
+            "i" | "tdD" | "tts" | "ttm" => self.of::<i32>(1),
+            "I" => self.of::<u32>(1),
+            "L" => self.of::<u64>(1),
+            "l" | "tdm" | "ttu" | "ttn" => self.of::<i64>(1),
+            _ if format.starts_with("ts") || format.starts_with("tD") => self.of::<i64>(1),
+            "b" => self.get(1, self.rows.div_ceil(8)).map(|bits| Box::new(Bits(bits)) as _),
             _ => return Ok(None),
-        }))
+        }
+        .map(Some)
     }
 
-    pub(super) fn others(&self, format: &str, valid: Buffer) -> PyResult<Box<dyn Values>> {
+    pub(super) fn others(&self, format: &str) -> PyResult<Box<dyn Rows>> {
         Ok(match format {
             "n" => Box::new(Nothing),
-            "u" | "z" => Box::new(Ends::<u32>::new(self.get(1)?, self.get(2)?)),
-            "U" | "Z" => Box::new(Ends::<u64>::new(self.get(1)?, self.get(2)?)),
-            "vu" | "vz" => {
-                // The last one has the lengths of the others.
-                let texts = 2..number(self.array.n_buffers)?.saturating_sub(1);
-                let texts = texts.map(|i| self.pointer(i)).collect();
-                Box::new(Views { views: self.get(1)?, texts, valid })
+            "u" | "z" => Box::new(self.text::<u32>()?),
+            "U" | "Z" => Box::new(self.text::<u64>()?),
+            "vu" | "vz" => Box::new(self.views()?),
+            _ => {
+                let items = |width| self.get(1, self.rows.saturating_mul(width));
+                match (wides::parse(format), format.strip_prefix("w:").map(str::parse)) {
+                    (Some(kind), _) => Box::new(Wides { units: items(kind.width)?, kind }),
+                    (None, Some(Ok(width))) => Box::new(Fixed { text: items(width)?, width }),
+                    _ => return Err(no_keys(format)),
+                }
             }
-            _ => match (Wides::parse(format), format.strip_prefix("w:").map(str::parse)) {
-                (Some(wides), _) => Box::new(Wides { units: self.get(1)?, ..wides }),
-                (None, Some(Ok(width))) => Box::new(Fixed { text: self.get(1)?, width }),
-                _ => return Err(no_keys(format)),
-            },
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use malkoha::KeyHasher;
 
-use super::values::{Values, Words};
-use super::{CHUNK, Column};
+use super::values::Words;
+use super::{CHUNK, Column, Rows};
 use crate::parts::Part;
 
 /// Numbers of the entries of a dictionary, each of which is hashed once.
@@ -27,14 +27,8 @@ impl Dictionary {
         Self { indices, entries, has_nulls, values }
     }
 
-    /// # Safety
-    ///
-    /// As for [`Values`].
-    unsafe fn index(&self, row: usize) -> u64 {
-        let mut index = [0];
-        // SAFETY: the caller's promise.
-        unsafe { self.indices.words(row, &mut index) };
-        index[0]
+    fn index(&self, row: usize) -> usize {
+        usize::try_from(self.indices.word(row)).unwrap_or(usize::MAX)
     }
 
     /// The hash of an entry. The index of a null can be anything.
@@ -43,10 +37,9 @@ impl Dictionary {
     }
 }
 
-impl Values for Dictionary {
-    unsafe fn hash(&self, _: KeyHasher, row: usize, hashes: &mut [u64]) {
-        // SAFETY: the caller's promise.
-        unsafe { self.indices.words(row, hashes) };
+impl Rows for Dictionary {
+    fn hash(&self, _: KeyHasher, row: usize, hashes: &mut [u64]) {
+        self.indices.words(row, hashes);
         hashes.iter_mut().for_each(|hash| *hash = self.entry(*hash).unwrap_or_default());
     }
 
@@ -54,21 +47,17 @@ impl Values for Dictionary {
         self.has_nulls
     }
 
-    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
-        // SAFETY: the caller's promise.
-        let index = usize::try_from(unsafe { self.index(row) }).unwrap_or(usize::MAX);
+    fn part(&self, hasher: KeyHasher, row: usize) -> Part {
+        let index = self.index(row);
         if index < self.values.len() { self.values.part(hasher, index) } else { Part::Null }
     }
 
-    unsafe fn is_null(&self, row: usize) -> bool {
-        // SAFETY: the caller's promise.
-        self.entry(unsafe { self.index(row) }).is_none()
+    fn is_null(&self, row: usize) -> bool {
+        self.entry(self.indices.word(row)).is_none()
     }
 
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
-        // SAFETY: the caller's promise.
-        let index = usize::try_from(unsafe { self.index(row) }).ok()?;
-        self.values.bytes(index)
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
+        self.values.bytes(self.index(row))
     }
 }
 
@@ -76,7 +65,7 @@ impl Values for Dictionary {
 pub(super) struct Runs(pub(super) Vec<u64>);
 
 impl Words for Runs {
-    unsafe fn words(&self, row: usize, words: &mut [u64]) {
+    fn words(&self, row: usize, words: &mut [u64]) {
         let mut run = self.0.partition_point(|&end| end <= row as u64);
         for (i, word) in words.iter_mut().enumerate() {
             while self.0.get(run).is_some_and(|&end| end <= (row + i) as u64) {

@@ -32,32 +32,39 @@ pub(crate) use numpy::refuse_masked;
 /// Keys that are hashed at a time: their hashes fit the processor's first cache.
 pub(crate) const CHUNK: usize = 1024;
 
-/// Keys in memory that can be read without the interpreter.
-trait Column: Send + Sync {
-    fn len(&self) -> usize;
-
-    /// Hashes the keys from number `start` on. What it writes for a null is meaningless.
+/// Values in memory that can be read without the interpreter, each of which is a key.
+trait Rows: Send + Sync {
+    /// Hashes the values from number `start` on. What it writes for a null is meaningless.
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
         for (i, hash) in hashes.iter_mut().enumerate() {
             *hash = hasher.hash_bytes(self.bytes(start + i).unwrap_or_default());
         }
     }
 
-    /// One key, as a part of a list. Of a null it is meaningless.
+    /// One value, as a part of a list. Of a null it is meaningless.
     fn part(&self, hasher: KeyHasher, i: usize) -> Part {
         let mut hash = [0];
         self.hash(hasher, i, &mut hash);
         Part::Hash(hash[0])
     }
 
-    fn has_nulls(&self) -> bool;
+    fn has_nulls(&self) -> bool {
+        false
+    }
 
-    fn is_null(&self, i: usize) -> bool;
+    fn is_null(&self, _i: usize) -> bool {
+        false
+    }
 
     /// The bytes of a value that is not null; `None` if it has none.
     fn bytes(&self, _i: usize) -> Option<&[u8]> {
         None
     }
+}
+
+/// Rows of which all are keys.
+trait Column: Rows {
+    fn len(&self) -> usize;
 }
 
 /// Makes a column of Python objects.

@@ -4,8 +4,7 @@ use malkoha::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::values::Values;
-use super::{Column, starts};
+use super::{Column, Rows, starts};
 use crate::parts::{self, Part};
 
 /// The tuples of the keys in several columns of equal length.
@@ -35,7 +34,9 @@ impl Column for Tuples {
     fn len(&self) -> usize {
         self.0[0].len()
     }
+}
 
+impl Rows for Tuples {
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
         let columns = self.0.iter().map(|column| {
             let mut parts = vec![0; hashes.len()];
@@ -81,7 +82,9 @@ impl Column for Chunks {
     fn len(&self) -> usize {
         self.len
     }
+}
 
+impl Rows for Chunks {
     fn hash(&self, hasher: KeyHasher, mut start: usize, mut hashes: &mut [u64]) {
         while !hashes.is_empty() {
             let (column, first) = self.find(start);
@@ -108,30 +111,5 @@ impl Column for Chunks {
     fn bytes(&self, i: usize) -> Option<&[u8]> {
         let (column, i) = self.find(i);
         column.bytes(i)
-    }
-}
-
-/// A column as the values of an Arrow array, counted from its start.
-pub(super) struct Nested(pub(super) Box<dyn Column>);
-
-impl Values for Nested {
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        self.0.hash(hasher, row, hashes);
-    }
-
-    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
-        self.0.part(hasher, row)
-    }
-
-    fn has_nulls(&self) -> bool {
-        self.0.has_nulls()
-    }
-
-    unsafe fn is_null(&self, row: usize) -> bool {
-        self.0.is_null(row)
-    }
-
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
-        self.0.bytes(row)
     }
 }

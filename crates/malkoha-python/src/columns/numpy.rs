@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use super::nested::Tuples;
-use super::{Column, Integer, Objects, hash_words, of_column};
+use super::{Column, Integer, Objects, Rows, hash_words, of_column};
 use crate::parts::Part;
 use crate::scalars;
 
@@ -178,7 +178,9 @@ impl<T: Integer> Column for Integers<T> {
     fn len(&self) -> usize {
         self.items.len
     }
+}
 
+impl<T: Integer> Rows for Integers<T> {
     fn hash(&self, hasher: KeyHasher, start: usize, hashes: &mut [u64]) {
         hash_words(hasher, hashes, |words| {
             for (i, word) in words.iter_mut().enumerate() {
@@ -210,15 +212,9 @@ impl Column for FixedBytes {
     fn len(&self) -> usize {
         self.items.len
     }
+}
 
-    fn has_nulls(&self) -> bool {
-        false
-    }
-
-    fn is_null(&self, _: usize) -> bool {
-        false
-    }
-
+impl Rows for FixedBytes {
     #[inline]
     fn bytes(&self, i: usize) -> Option<&[u8]> {
         // SAFETY: the item is inside the array, whose items are of this width by its dtype.

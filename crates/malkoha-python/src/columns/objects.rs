@@ -3,7 +3,7 @@
 use malkoha::KeyHasher;
 use pyo3::prelude::*;
 
-use super::{Column, items, room};
+use super::{Column, Rows, items, room};
 use crate::key;
 
 /// Objects are hashed immediately, since they can only be read with the interpreter.
@@ -34,7 +34,9 @@ impl Column for Hashed {
     fn len(&self) -> usize {
         self.hashes.len()
     }
+}
 
+impl Rows for Hashed {
     fn hash(&self, _: KeyHasher, start: usize, hashes: &mut [u64]) {
         hashes.copy_from_slice(&self.hashes[start..][..hashes.len()]);
     }

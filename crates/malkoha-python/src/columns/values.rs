@@ -1,132 +1,69 @@
-//! The values in the buffers of an Arrow array, for each physical type of keys.
-//!
-//! A producer promises that buffers are as long as the array's length, offset and values say, and
-//! that they do not change. No consumer can check the first: the interface has no lengths.
+//! The values in the buffers of an Arrow array, for each physical type of keys. Rows are counted from
+//! the start of the buffers.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::slice;
 
 use malkoha::KeyHasher;
 
-use super::{Integer, hash_words};
+use super::{Integer, Rows, hash_words};
 use crate::parts::Part;
 
-/// The start of a buffer, which the array's owner keeps.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Buffer(pub(super) *const u8);
-
-// SAFETY: the buffers of an array do not change, and are kept as long as the column is.
-unsafe impl Send for Buffer {}
-// SAFETY: as above.
-unsafe impl Sync for Buffer {}
+/// A buffer, which the array's owner keeps.
+#[derive(Clone, Copy)]
+pub(super) struct Buffer(&'static [u8]);
 
 impl Buffer {
-    pub(super) const NONE: Self = Self(std::ptr::null());
-
     /// # Safety
     ///
-    /// The buffer has an item `i` of this type, aligned or not.
+    /// There are `len` bytes at `start`, which is not null unless `len` is 0. They do not change, and
+    /// are kept as long as the column is.
+    pub(super) unsafe fn new(start: *const u8, len: usize) -> Self {
+        // SAFETY: the caller's promise.
+        Self(if len == 0 { &[] } else { unsafe { slice::from_raw_parts(start, len) } })
+    }
+
+    /// Integers number `range`, aligned or not.
     #[inline(always)]
-    pub(super) unsafe fn read<T: Copy>(self, i: usize) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.cast::<T>().add(i).read_unaligned() }
+    fn integers<T: Integer>(self, range: Range<usize>) -> impl Iterator<Item = T> {
+        assert!(range.end <= self.0.len() / size_of::<T>());
+        // SAFETY: just compared, and all bytes are values of integers.
+        range.map(move |i| unsafe { self.0.as_ptr().cast::<T>().add(i).read_unaligned() })
     }
 
-    /// # Safety
-    ///
-    /// The buffer has this many bytes from `start` on, and is kept while they are used.
+    /// Group `i` of `N` integers, aligned or not.
     #[inline(always)]
-    unsafe fn bytes<'a>(self, start: usize, len: usize) -> &'a [u8] {
-        if len == 0 {
-            return &[];
-        }
-        // SAFETY: the caller's promise.
-        unsafe { slice::from_raw_parts(self.0.add(start), len) }
+    pub(super) fn read<T: Integer, const N: usize>(self, i: usize) -> [T; N] {
+        assert!(i < self.0.len() / size_of::<[T; N]>());
+        // SAFETY: as in `integers`.
+        unsafe { self.0.as_ptr().cast::<[T; N]>().add(i).read_unaligned() }
     }
 
-    /// # Safety
-    ///
-    /// The buffer has bit `i`.
     #[inline(always)]
-    pub(super) unsafe fn bit(self, i: usize) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { (self.read::<u8>(i / 8) >> (i % 8)) & 1 == 1 }
-    }
-}
-
-/// The values of an array's rows, counted from the start of its buffers.
-///
-/// # Safety of its methods
-///
-/// The array has these rows, and its buffers are what its type says.
-pub(super) trait Values: Send + Sync {
-    /// What it writes for a null is meaningless.
-    ///
-    /// # Safety
-    ///
-    /// As the trait says.
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        for (i, hash) in hashes.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *hash = hasher.hash_bytes(unsafe { self.bytes(row + i) }.unwrap_or_default());
-        }
-    }
-
-    /// # Safety
-    ///
-    /// As the trait says.
-    unsafe fn part(&self, hasher: KeyHasher, row: usize) -> Part {
-        let mut hash = [0];
-        // SAFETY: the caller's promise.
-        unsafe { self.hash(hasher, row, &mut hash) };
-        Part::Hash(hash[0])
-    }
-
-    /// Whether a value can be null by itself.
-    fn has_nulls(&self) -> bool {
-        false
-    }
-
-    /// # Safety
-    ///
-    /// As the trait says.
-    unsafe fn is_null(&self, _row: usize) -> bool {
-        false
-    }
-
-    /// The bytes of text or binary; `None` for other types, and for some nulls.
-    ///
-    /// # Safety
-    ///
-    /// As the trait says.
-    unsafe fn bytes(&self, _row: usize) -> Option<&[u8]> {
-        None
+    pub(super) fn bit(self, i: usize) -> bool {
+        (self.0[i / 8] >> (i % 8)) & 1 == 1
     }
 }
 
 /// Integers as words.
 pub(super) trait Words: Send + Sync {
-    /// # Safety
-    ///
-    /// As for [`Values`].
-    unsafe fn words(&self, row: usize, words: &mut [u64]);
-}
+    fn words(&self, row: usize, words: &mut [u64]);
 
-/// Integers of one type.
-pub(super) struct Of<T>(Buffer, PhantomData<fn() -> T>);
-
-impl<T: Integer> Of<T> {
-    pub(super) fn boxed(values: Buffer) -> Box<dyn Words> {
-        Box::new(Self(values, PhantomData))
+    fn word(&self, row: usize) -> u64 {
+        let mut word = [0];
+        self.words(row, &mut word);
+        word[0]
     }
 }
 
+/// Integers of one type.
+pub(super) struct Of<T>(pub(super) Buffer, pub(super) PhantomData<fn() -> T>);
+
 impl<T: Integer> Words for Of<T> {
-    unsafe fn words(&self, row: usize, words: &mut [u64]) {
-        for (i, word) in words.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *word = unsafe { self.0.read::<T>(row + i) }.word();
-        }
+    fn words(&self, row: usize, words: &mut [u64]) {
+        let integers = self.0.integers::<T>(row..row + words.len());
+        words.iter_mut().zip(integers).for_each(|(word, integer)| *word = integer.word());
     }
 }
 
@@ -134,78 +71,64 @@ impl<T: Integer> Words for Of<T> {
 pub(super) struct Bits(pub(super) Buffer);
 
 impl Words for Bits {
-    unsafe fn words(&self, row: usize, words: &mut [u64]) {
+    fn words(&self, row: usize, words: &mut [u64]) {
         for (i, word) in words.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *word = unsafe { self.0.bit(row + i) }.into();
+            *word = self.0.bit(row + i).into();
         }
     }
 }
 
 pub(super) struct Integers(pub(super) Box<dyn Words>);
 
-impl Values for Integers {
-    unsafe fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
-        hash_words(hasher, hashes, |words| {
-            // SAFETY: the caller's promise.
-            unsafe { self.0.words(row, words) };
-        });
+impl Rows for Integers {
+    fn hash(&self, hasher: KeyHasher, row: usize, hashes: &mut [u64]) {
+        hash_words(hasher, hashes, |words| self.0.words(row, words));
     }
 
-    unsafe fn part(&self, _: KeyHasher, row: usize) -> Part {
-        let mut word = [0];
-        // SAFETY: the caller's promise.
-        unsafe { self.0.words(row, &mut word) };
-        Part::Word(word[0])
+    fn part(&self, _: KeyHasher, row: usize) -> Part {
+        Part::Word(self.0.word(row))
     }
 }
 
 /// Nothing but nulls.
 pub(super) struct Nothing;
 
-impl Values for Nothing {
-    unsafe fn hash(&self, _: KeyHasher, _: usize, _: &mut [u64]) {}
+impl Rows for Nothing {
+    fn hash(&self, _: KeyHasher, _: usize, _: &mut [u64]) {}
 
     fn has_nulls(&self) -> bool {
         true
     }
 
-    unsafe fn is_null(&self, _row: usize) -> bool {
+    fn is_null(&self, _row: usize) -> bool {
         true
     }
 }
 
-/// Text or binary in one buffer, with where each value ends in another: value `i` begins at item
-/// `i` and ends at item `i + 1`.
-pub(super) struct Ends<T> {
-    ends: Buffer,
-    text: Buffer,
-    integer: PhantomData<fn() -> T>,
-}
+/// Where each value ends in another buffer or column: value `i` begins at item `i` and ends at item
+/// `i + 1`.
+pub(super) struct Ends<T>(pub(super) Buffer, pub(super) PhantomData<fn() -> T>);
 
 impl<T: Integer> Ends<T> {
-    pub(super) fn new(ends: Buffer, text: Buffer) -> Self {
-        Self { ends, text, integer: PhantomData }
-    }
-
-    /// # Safety
-    ///
-    /// There is an item `i`.
     #[inline(always)]
-    pub(super) unsafe fn end(&self, i: usize) -> usize {
-        // SAFETY: the caller's promise. What is in memory can be counted in a usize.
-        unsafe { self.ends.read::<T>(i) }.word().try_into().unwrap_or(usize::MAX)
+    pub(super) fn range(&self, row: usize) -> Range<usize> {
+        let mut ends = self.0.integers::<T>(row..row + 2).map(Integer::word);
+        // What is in memory can be counted in a usize.
+        let mut end = || ends.next().and_then(|end| end.try_into().ok()).unwrap_or(usize::MAX);
+        end()..end()
     }
 }
 
-impl<T: Integer> Values for Ends<T> {
+/// Text or binary in one buffer.
+pub(super) struct Text<T> {
+    pub(super) ends: Ends<T>,
+    pub(super) text: Buffer,
+}
+
+impl<T: Integer> Rows for Text<T> {
     #[inline(always)]
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
-        // SAFETY: the caller's promise.
-        Some(unsafe {
-            let start = self.end(row);
-            self.text.bytes(start, self.end(row + 1).saturating_sub(start))
-        })
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
+        Some(&self.text.0[self.ends.range(row)])
     }
 }
 
@@ -215,28 +138,23 @@ pub(super) struct Views {
     pub(super) views: Buffer,
     pub(super) texts: Vec<Buffer>,
     /// The view of a null can be anything, and point anywhere.
-    pub(super) valid: Buffer,
+    pub(super) valid: Option<Buffer>,
 }
 
-impl Values for Views {
+impl Rows for Views {
     #[inline(always)]
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
         const INLINE: usize = 12;
-        // SAFETY: the caller's promise; the bits are there unless the pointer is null.
-        if self.valid != Buffer::NONE && !unsafe { self.valid.bit(row) } {
+        if self.valid.is_some_and(|valid| !valid.bit(row)) {
             return None;
         }
-        // SAFETY: the caller's promise.
-        let [len, _, buffer, start] = unsafe { self.views.read::<[u32; 4]>(row) };
-        let [len, buffer, start] = [len, buffer, start].map(|word| word as usize);
-        // SAFETY: the caller's promise.
-        unsafe {
-            if len <= INLINE {
-                Some(self.views.bytes(row * 16 + 4, len))
-            } else {
-                self.texts.get(buffer).map(|text| text.bytes(start, len))
-            }
-        }
+        let [len, _, buffer, start] = self.views.read::<u32, 4>(row).map(|word| word as usize);
+        let (bytes, start) = if len <= INLINE {
+            (self.views, row * 16 + 4)
+        } else {
+            (*self.texts.get(buffer)?, start)
+        };
+        bytes.0.get(start..start + len)
     }
 }
 
@@ -246,10 +164,10 @@ pub(super) struct Fixed {
     pub(super) width: usize,
 }
 
-impl Values for Fixed {
+impl Rows for Fixed {
     #[inline(always)]
-    unsafe fn bytes(&self, row: usize) -> Option<&[u8]> {
-        // SAFETY: the caller's promise.
-        Some(unsafe { self.text.bytes(row * self.width, self.width) })
+    fn bytes(&self, row: usize) -> Option<&[u8]> {
+        let start = row * self.width;
+        Some(&self.text.0[start..start + self.width])
     }
 }
