@@ -310,7 +310,7 @@ fn a_copy_is_of_one_time() {
             other.advance(LATER);
             other.see(hashes[1], true).expect("it grows");
         });
-        let (copy, mut times) = (table.clone(), Vec::new());
+        let (copy, mut times) = (Partitioned::clone(&table), Vec::new());
         copy.for_each(|partition| times.push(partition.times.now()));
         goes_on.join().unwrap();
         assert!(times == [0, 0] || times == [LATER, LATER], "copied at {times:?}");
