@@ -89,7 +89,10 @@ const SAID: [&[u8]; 5] = [b"counter", b"packets", b"bytes", b"timeout", b"expire
 /// The parts between blanks, commas, semicolons, brackets of sets and quotes, except for a colon
 /// alone. A dash behind an address, or before a number that no line begins with, is a word, too.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let words = line.split(|byte| byte.is_ascii_whitespace() || b",;{}<()\"'=".contains(byte));
+    let words = line.split(|byte| {
+        matches!(byte, b',' | b';' | b'{' | b'}' | b'<' | b'(' | b')' | b'"' | b'\'' | b'=')
+            || byte.is_ascii_whitespace()
+    });
     // Signs of tags, and no arrows.
     let is_arrow = |word: &[u8]| word == b">" || word.windows(2).any(|it| it == b"->");
     let words = words.flat_map(move |word| word.split(move |&it| it == b'>' && !is_arrow(word)));
