@@ -76,6 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             "malkoha: {left_out} entries or exceptions cannot be written in this format"
         ));
     }
+    if printed == 0 {
+        tell("malkoha: no domain is left: all are excepted, or there are exceptions alone");
+    }
     Ok(Outcome::found_if(printed > 0))
 }
 

@@ -21,7 +21,8 @@ pub(super) fn ranges<'a>(
         if let Some(last) = ahead.next_if(is_sign).and_then(|_| range(ahead.next()?))
             && !is_mask_of(last, it)
         {
-            it = up_to(it, last)?;
+            // Whose ends are single addresses.
+            it = up_to(it, last).filter(|_| it.size() == 0)?;
             *words = ahead;
         } else if let Range::V4(first, last) = it
             && first == last
@@ -95,7 +96,10 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     });
     // Signs of tags, and no arrows.
     let is_arrow = |word: &[u8]| word == b">" || word.windows(2).any(|it| it == b"->");
-    let words = words.flat_map(move |word| word.split(move |&it| it == b'>' && !is_arrow(word)));
+    let words = words.flat_map(move |word| {
+        let is_tag = word.contains(&b'>') && !is_arrow(word);
+        word.split(move |&it| is_tag && it == b'>')
+    });
     let is_dotted = |word: &[u8]| word.contains(&b'.') && !word.contains(&b':');
     let words = words.flat_map(move |word| match word {
         b":" => [&b""[..]; 2],

@@ -54,6 +54,10 @@ fn begins_with_time(line: &[u8]) -> bool {
 /// The first address of a log's line, or the range behind the date of a table's row.
 pub(super) fn logged(line: &[u8]) -> Result<Range, Unfit> {
     let first = subject(line).ok_or(Unfit::NoNetwork)?;
+    // Of fail2ban.
+    if memchr::memmem::find(line, b"] Unban ").is_some() {
+        return Err(Unfit::Undone);
+    }
     if memchr::memchr(b',', line).is_none() {
         return Ok(first);
     }

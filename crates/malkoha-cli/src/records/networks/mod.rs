@@ -8,10 +8,12 @@ mod vocabulary;
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use kind::behind;
 use rules::Found;
 use run::Part;
-use vocabulary::{Kind, is_count, is_of_allowed, unfit, verdict_of};
+use vocabulary::{Kind, is_count, is_negation, is_of_allowed, is_program, unfit, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
@@ -23,7 +25,7 @@ use super::ranges::{ranges, words};
 pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
     let mut line = line.trim_ascii();
     while let Some(text) = line.strip_prefix(b"/*")
-        && let Some(end) = memchr::memmem::find(text, b"*/")
+        && let Some(end) = memmem::find(text, b"*/")
     {
         line = text[end + 2..].trim_ascii_start();
     }
@@ -72,6 +74,9 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
     while let Some(text) = parts.next() {
         let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
         let words: Vec<_> = words(text).collect();
+        if words.iter().any(|it| is_broken(it)) {
+            return Err(Line::Unfit(Unfit::NoNetwork));
+        }
         // Behind the last sign of an end there is a comment, unless it begins with a network.
         let is_comment = text.as_ptr() != line.as_ptr() && !part.is_ended && depth == 0;
         if is_comment && words.first().is_none_or(|it| range(it).is_none()) {
@@ -114,11 +119,21 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
         b"between" => b"and",
         _ => b"to",
     };
+    // A rule, a list that is allowed, an exception or a URL whose network is somewhere in it.
+    let is_said = |it: &&[u8]| {
+        is_program(it) || is_of_allowed(it) || is_negation(it) || memmem::find(it, b"://").is_some()
+    };
+    if before.iter().any(is_said) {
+        return Err(Unfit::Else);
+    }
     let mut found = part.networks(&mut rest, last, joint)?;
     let is_name = |it: &&[u8]| number(it).is_none() && !is_count(it) && **it != b"!"[..];
     let is_more = rest.clone().any(|it| range(it).is_some());
     let next = rest.next().unwrap_or(b"");
     let is_told = next.iter().any(u8::is_ascii_alphanumeric);
+    if is_more && (is_negation(next) || rest.clone().any(is_negation)) {
+        return Err(Unfit::Scattered);
+    }
     // Of connections.
     let are_ends = found.len() > 1 && words[at].contains(&b':') && found[0].0.is_v4();
     // Of routes, where a letter may be before the network, and the gateway follows.
@@ -147,6 +162,21 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     };
     found.iter_mut().for_each(|it| it.1 |= passes || last == b"!");
     Ok(found)
+}
+
+/// Whether a word has the parts of an address, and is none: `1.2.3.300`, `1.2.3.4/40000`.
+fn is_broken(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"!").unwrap_or(word);
+    let is_name = |name: &[u8]| name.iter().all(u8::is_ascii_alphabetic);
+    let address = match memchr::memchr(b':', word) {
+        Some(at) if is_name(&word[..at]) => &word[at + 1..],
+        _ => word,
+    };
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"./".contains(byte);
+    address.first().is_some_and(u8::is_ascii_digit)
+        && address.iter().filter(|it| **it == b'.').count() == 3
+        && address.iter().all(is_part)
+        && range(address).is_none()
 }
 
 /// The first network of a record that is looked up. Words behind an address extend it to a network
@@ -183,7 +213,7 @@ fn named_range(line: &[u8]) -> Option<Range> {
 /// Whether a line has members of objects of JSON.
 fn is_object(line: &[u8]) -> bool {
     let is_key = |word: &[u8]| word.len() > 1 && word.ends_with(b":");
-    matches!(line, [b'{' | b'[' | b'"', ..]) && memchr::memmem::find(line, b"\":").is_some()
+    matches!(line, [b'{' | b'[' | b'"', ..]) && memmem::find(line, b"\":").is_some()
         || line.starts_with(b"{") && words(line).next().is_some_and(is_key)
 }
 
@@ -191,11 +221,11 @@ fn is_object(line: &[u8]) -> bool {
 fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
     let mut line = Cow::Borrowed(line);
     let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
-    if !is_quoted && memchr::memmem::find(&line, b"comment").is_none() {
+    if !is_quoted && memmem::find(&line, b"comment").is_none() {
         return line;
     }
     for name in [&b"--comment"[..], b"comment", b"prefix", b"label", b"description"] {
-        let Some(at) = memchr::memmem::find(&line, name).map(|at| at + name.len()) else {
+        let Some(at) = memmem::find(&line, name).map(|at| at + name.len()) else {
             continue;
         };
         let is_end = |end: &usize| line[at + 1 + end] != b'\\';

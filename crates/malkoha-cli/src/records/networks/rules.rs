@@ -30,9 +30,9 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
             found
         }),
         Kind::Entries => entries(words, part),
-        Kind::Clients(passes) => Ok(clients(passes, words)),
+        Kind::Clients(passes) => clients(passes, words),
         Kind::Access(passes) if matches!(words, [b"from", ..]) && !words.contains(&&b"to"[..]) => {
-            Ok(clients(passes, words))
+            clients(passes, words)
         }
         Kind::Access(passes) if are_known(before) => packets(Some(passes), words, part),
         // Somebody may have the name of a verdict.
@@ -193,7 +193,8 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         words.next();
         let value = word.strip_prefix(b":").unwrap_or(word);
         let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
-        let is_no = matches!(value, b"no" | b"false");
+        let is_no =
+            [&b"no"[..], b"false", b"$false"].iter().any(|it| value.eq_ignore_ascii_case(it));
         let is_undone = || unfit(value) == Some(Unfit::Undone);
         if is_option || is_key(word, part) {
             (name, key) = (word, self::key(word, is_option));
@@ -221,7 +222,7 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
 }
 
 /// Clients of hosts.allow and Apache, where addresses may have fewer parts.
-fn clients(passes: bool, words: &[&[u8]]) -> Found {
+fn clients(passes: bool, words: &[&[u8]]) -> Result<Found, Unfit> {
     let (mut found, mut is_excepted, mut is_client) = (Found::new(), passes, true);
     let mut words = words.iter().copied().peekable();
     while let Some(&word) = words.peek() {
@@ -230,12 +231,17 @@ fn clients(passes: bool, words: &[&[u8]]) -> Found {
         } else {
             words.next();
             let part = partial(word).filter(|_| is_client);
+            // A name.
+            if is_client && part.is_none() && memchr::memchr(b'.', word).is_some() {
+                return Err(Unfit::NoNetwork);
+            }
             found.extend(part.map(|it| (it, is_excepted)));
-            is_excepted ^= word == b"EXCEPT";
-            is_client = part.is_some() || matches!(word, b"from" | b"ip" | b"EXCEPT");
+            let turns = word.eq_ignore_ascii_case(b"except");
+            is_excepted ^= turns;
+            is_client = part.is_some() || turns || matches!(word, b"from" | b"ip");
         }
     }
-    found
+    Ok(found)
 }
 
 /// Networks, each perhaps with its verdict behind it: elements of sets and maps, and rules of

@@ -83,12 +83,16 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Behind(0), "ipfw+add add+# add+rule insert+rule pfctl -T cscli decisions firewall-cmd"),
         (Behind(0), "rule insert prepend extended standard seq permanent #+d banip"),
         (Behind(0), "http-request ip+access-list ipv6+access-list"),
-        (Behind(1), "ip+prefix-list ipv6+prefix-list prefix-list access-list line -t --zone ip+-"),
+        (
+            Behind(1),
+            "ip+prefix-list ipv6+prefix-list prefix-list access-list line -t --zone ip+- --ipset",
+        ),
         (Behind(1), "tcp-request ip+firewall ipv6+firewall fail2ban-client+set"),
         (UNDO, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate"),
         (UNDO, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
         (UNDO, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
-        (UNDO, "revoke-security-group-ingress revoke-security-group-egress"),
+        (UNDO, "revoke-security-group-ingress revoke-security-group-egress --remove-entry"),
+        (UNDO, "--remove-rule csf+-tr csf+-g test"),
         (ELSE, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
         (ELSE, "masters primaries also-notify use_backend nameserver local broadcast default via"),
         (ELSE, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
@@ -136,8 +140,8 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Named, "deny_status label recv xmit sequence queue acl"),
         (Named, "gateway next-hop nexthop to-addresses pref-src"),
         (Group, "object-group object"),
-        (Not, "not unless ! notipaddress"),
-        (Except, "except"),
+        (Not, "not unless ! notipaddress ne != invert"),
+        (Except, "except exclude excluded excluding"),
         (Out, "out outbound output egress"),
         (In, "in inbound input"),
         (Forward, "forward fwd"),
@@ -149,16 +153,21 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Verdict(Some(false)), "discard tarpit"),
         (Verdict(None), "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat ct"),
         (Verdict(None), "redirect netmap notrack tcpmss tee trace passthrough mark-connection"),
-        (Verdict(None), "mark-packet mark-routing fasttrack-connection"),
+        (
+            Verdict(None),
+            "mark-packet mark-routing fasttrack-connection nfqueue tproxy classify dscp",
+        ),
+        (Verdict(None), "hl audit count skipto pipe"),
         (Verdict(None), "add-src-to-address-list add-dst-to-address-list"),
         (Action, "-j jump -g goto action access effect verdict decision policy zone op"),
         (Action, "ruleaction rule-action operation method event command"),
         (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
-        (Allowed, "authorize-security-group-egress"),
+        (Allowed, "authorize-security-group-egress whitelisted white allowlists allowedips"),
+        (Allowed, "mynetworks"),
         (Way, "-A -I -R append insert chain dir direction"),
         (List, "list name mode type set listname category"),
-        (Disabled, "disabled"),
-        (Enabled, "enabled enable"),
+        (Disabled, "disabled deleted removed revoked inactive"),
+        (Enabled, "enabled enable active to_ids blocked"),
     ])
 });
 
@@ -214,6 +223,18 @@ pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
     if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
 }
 
+/// Whether a word turns what follows into its opposite.
+pub(super) fn is_negation(word: &[u8]) -> bool {
+    word != b"!" && matches!(meaning(word), Some(Word::Not | Word::Except))
+}
+
+/// Whether a word is a program that changes the rules of a firewall.
+pub(super) fn is_program(word: &[u8]) -> bool {
+    let programs =
+        ["iptables", "ip6tables", "ipset", "nft", "ufw", "ipfw", "pfctl", "firewall-cmd"];
+    programs.iter().any(|it| name(word) == it.as_bytes())
+}
+
 /// Whether packets pass (`true`) or not, if a word says it.
 pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
     match meaning(word)? {
@@ -225,5 +246,5 @@ pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
 
 /// Whether one of the parts of a name says that what has it may pass.
 pub(super) fn is_of_allowed(name: &[u8]) -> bool {
-    name.split(|byte| b"-_:".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
+    name.split(|byte| b"-_:/".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
 }
