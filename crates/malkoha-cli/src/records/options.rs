@@ -53,7 +53,7 @@ pub(crate) struct KeyArgs {
     #[arg(long)]
     crlf: bool,
 
-    /// Ignore white space before and after what is compared
+    /// Ignore white space around what is compared, or around each of several fields
     #[arg(long)]
     trim: bool,
 
@@ -141,7 +141,8 @@ impl KeyArgs {
             Self { ignore_unicode_case: true, .. } => Case::Unicode,
             _ => Case::Kept,
         };
-        Spelling { case, crlf: self.crlf, trim: self.trim }
+        let joined = self.trim && self.key.as_ref().is_some_and(|it| *it.count().end() > 1);
+        Spelling { case, crlf: self.crlf, trim: self.trim, joined }
     }
 
     pub(crate) fn has_digest(&self) -> bool {

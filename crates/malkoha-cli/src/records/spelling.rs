@@ -7,6 +7,8 @@ pub(super) struct Spelling {
     pub(super) case: Case,
     pub(super) crlf: bool,
     pub(super) trim: bool,
+    /// Whether several fields are compared, with tabs between them, each of which is trimmed.
+    pub(super) joined: bool,
 }
 
 /// Which upper and lower case are the same.
@@ -18,7 +20,8 @@ pub(super) enum Case {
 }
 
 /// As it is.
-pub(super) const AS_IT_IS: Spelling = Spelling { case: Case::Kept, crlf: false, trim: false };
+pub(super) const AS_IT_IS: Spelling =
+    Spelling { case: Case::Kept, crlf: false, trim: false, joined: false };
 
 impl Spelling {
     /// A record without a CR that belongs to its end.
@@ -28,7 +31,12 @@ impl Spelling {
 
     /// Normalises what was added to `text` from `start` on.
     pub(super) fn apply(self, text: &mut Vec<u8>, start: usize) {
-        if self.trim {
+        if self.trim && self.joined {
+            let fields = text[start..].split(|&byte| byte == b'\t').map(trimmed);
+            let joined = fields.collect::<Vec<_>>().join(&b'\t');
+            text.truncate(start);
+            text.extend_from_slice(&joined);
+        } else if self.trim {
             let all = &text[start..];
             let kept = trimmed(all);
             let (before, len) = (kept.as_ptr() as usize - all.as_ptr() as usize, kept.len());

@@ -61,6 +61,10 @@ fn keys_of_a_small_input_are_looked_for_in_a_long_list() {
     assert_eq!(run.stdout.split(|&b| b == b'\n').count(), plain.split(|&b| b == b'\n').count());
     dir.write("one", " A\r\nlast \n");
     dir.run("screen -i --trim --list list one").prints(" A\r\nlast \n");
+    // Each of several fields is trimmed; one that is empty stays.
+    dir.write("two", " b\ta\n\tb\n");
+    dir.write("fields", "b :x: a\nb:x:\n");
+    dir.run("screen -k 1,3 -t : --trim --list two fields").prints("b :x: a\n");
     // A missing field is reported once.
     dir.write("few", "a\t1\nb\n");
     let run = dir.run("screen -k 2 --list list few");
