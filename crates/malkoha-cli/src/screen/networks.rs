@@ -64,6 +64,17 @@ impl Networks {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
+            // Nobody knows what is to be taken out that is excepted from what is allowed.
+            if allowed {
+                let (mut listed, mut excepted) = (false, false);
+                networks(line, |_, is_excepted| {
+                    listed |= !is_excepted;
+                    excepted |= is_excepted;
+                });
+                if listed && excepted {
+                    return Line::Unfit(Unfit::Else);
+                }
+            }
             let mut is_any_excepted = false;
             let read = networks(line, |range, is_excepted| {
                 is_any_excepted |= is_excepted;

@@ -164,6 +164,12 @@ fn addresses_in_networks() {
         .prints_and_tells("192.0.2.7\n", told);
     assert_eq!(dir.run("networks rules").stderr, told);
     dir.run("networks --allow rules list").prints("198.51.100.7\n2001:db8::/32\n");
+    // What is excepted from what is allowed is not allowed.
+    dir.write("hosts", "ALL: 10.0. EXCEPT 10.0.5.\n");
+    dir.run("networks --allow hosts list").complains(
+        "nothing in list 'hosts' can be compared: line 1, 'ALL: 10.0. EXCEPT 10.0.5.', does \
+         something else than block: write what is meant alone",
+    );
     dir.write("wrong", "ads.example\n");
     dir.run("screen --cidr --list wrong log").complains(
         "nothing in list 'wrong' can be compared: line 1, 'ads.example', has no address or network",

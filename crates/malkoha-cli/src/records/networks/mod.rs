@@ -74,7 +74,8 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
     while let Some(text) = parts.next() {
         let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
         let words: Vec<_> = words(text).collect();
-        if words.iter().any(|it| is_broken(it)) {
+        let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(text, it).starts_with(b"{");
+        if words.iter().any(|it| is_broken(it) || is_cut(it)) {
             return Err(Line::Unfit(Unfit::NoNetwork));
         }
         // Behind the last sign of an end there is a comment, unless it begins with a network.
@@ -164,7 +165,8 @@ fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     Ok(found)
 }
 
-/// Whether a word has the parts of an address, and is none: `1.2.3.300`, `1.2.3.4/40000`.
+/// Whether a word has the parts of an address, or of two, and is none: `1.2.3.300`,
+/// `1.2.3.4/40000`, `1.2.3.4-1.2.3.`.
 fn is_broken(word: &[u8]) -> bool {
     let word = word.strip_prefix(b"!").unwrap_or(word);
     let is_name = |name: &[u8]| name.iter().all(u8::is_ascii_alphabetic);
@@ -173,6 +175,12 @@ fn is_broken(word: &[u8]) -> bool {
         _ => word,
     };
     let is_part = |byte: &u8| byte.is_ascii_digit() || b"./".contains(byte);
+    if let [b'0'..=b'9', middle @ .., b'.'] = address
+        && middle.contains(&b'-')
+        && middle.iter().all(|it| is_part(it) || *it == b'-')
+    {
+        return true;
+    }
     address.first().is_some_and(u8::is_ascii_digit)
         && address.iter().filter(|it| **it == b'.').count() == 3
         && address.iter().all(is_part)

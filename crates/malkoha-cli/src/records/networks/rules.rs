@@ -7,7 +7,7 @@ use super::super::ranges::ranges;
 use super::kind::behind;
 use super::plain;
 use super::run::Part;
-use super::vocabulary::{Kind, Word, is_of_allowed, meaning, unfit, verdict_of};
+use super::vocabulary::{Kind, Word, is_count, is_of_allowed, meaning, unfit, verdict_of};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;
@@ -149,6 +149,9 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
         }
         last = word;
     }
+    if is_not {
+        return Err(Unfit::Else);
+    }
     ends.is_forward &= !is_input;
     ends.foreign(verdict.ok_or(Unfit::Else)?)
 }
@@ -207,6 +210,7 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
                 Some(Word::Disabled) if !is_no => return Err(Unfit::Undone),
                 Some(Word::Enabled) if is_no => return Err(Unfit::Undone),
                 Some(Word::Allowed) if is_no => is_allowed = false,
+                Some(Word::Not) if value.eq_ignore_ascii_case(b"true") => return Err(Unfit::Else),
                 Some(Word::Action | Word::Allowed) => match meaning(value) {
                     Some(Word::Verdict(None)) => return Err(Unfit::Else),
                     _ => verdict = verdict.or(verdict_of(value)),
@@ -257,6 +261,8 @@ fn entries(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             if matches!(word, [b'0'..=b'9', .., b'0'..=b'9']) && word.contains(&b'/') {
                 // Of fewer parts, perhaps.
                 return Err(Unfit::NoNetwork);
+            } else if found.is_empty() && is_count(last) && unfit(word) == Some(Unfit::Undone) {
+                return Err(Unfit::Undone);
             } else if found.is_empty() {
                 is_allowed |= is_of_allowed(word);
             } else if let Some(passes) = verdict_of(word) {

@@ -92,7 +92,7 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (UNDO, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
         (UNDO, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
         (UNDO, "revoke-security-group-ingress revoke-security-group-egress --remove-entry"),
-        (UNDO, "--remove-rule csf+-tr csf+-g test"),
+        (UNDO, "--remove-rule csf+-tr csf+-g test delete-network-acl-entry"),
         (ELSE, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
         (ELSE, "masters primaries also-notify use_backend nameserver local broadcast default via"),
         (ELSE, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
