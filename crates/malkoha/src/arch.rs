@@ -48,8 +48,8 @@ pub(crate) fn nearest<T>(items: &[T], index: u64) -> &T {
 
 /// Compiles one body for every instruction set in which it measures better, and picks at run time,
 /// once per call. The body is plain Rust, so the portable build is the oracle of the others.
-/// Without `std`, which asks the processor, there is only what the program is compiled for. Generics
-/// stand in square brackets.
+/// Without `std`, which asks the processor, there is only what the program is compiled for.
+/// Generics stand in square brackets.
 macro_rules! vectorized {
     (
         $(#[$doc:meta])*

@@ -56,7 +56,7 @@ impl Run<'_> {
     }
 }
 
-/// The time that is as long as this share of them, in ten thousandths, or longer.
+/// The time that `share` ten-thousandths of the inserts do not exceed.
 fn percentile(times: &mut [u32], share: usize) -> Duration {
     let at = times.len() * share / 10_000;
     let (_, time, _) = times.select_nth_unstable(at);

@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         ));
     }
     if printed == 0 {
-        tell("malkoha: no domain is left: all are excepted, or there are exceptions alone");
+        tell("malkoha: no domain is left");
     }
     Ok(Outcome::found_if(printed > 0))
 }

@@ -53,7 +53,7 @@ pub(crate) struct KeyArgs {
     #[arg(long)]
     crlf: bool,
 
-    /// Ignore white space around what is compared, or around each of several fields
+    /// Ignore white space around a key, or around each of its fields
     #[arg(long)]
     trim: bool,
 

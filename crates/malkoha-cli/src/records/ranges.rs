@@ -22,7 +22,7 @@ pub(super) fn ranges<'a>(
             && !is_mask_of(last, it)
         {
             // Whose ends are single addresses.
-            it = up_to(it, last).filter(|_| it.size() == 0)?;
+            it = up_to(it, last).filter(|_| it.size() == 0 && last.size() == 0)?;
             *words = ahead;
         } else if let Range::V4(first, last) = it
             && first == last

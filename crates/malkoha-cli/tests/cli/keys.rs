@@ -164,6 +164,8 @@ fn addresses_in_networks() {
         .prints_and_tells("192.0.2.7\n", told);
     assert_eq!(dir.run("networks rules").stderr, told);
     dir.run("networks --allow rules list").prints("198.51.100.7\n2001:db8::/32\n");
+    let excepted = dir.pipe("@@||b.example^\n", "domains -");
+    assert_eq!(excepted.stderr, "malkoha: no domain is left\n");
     // What is excepted from what is allowed is not allowed.
     dir.write("hosts", "ALL: 10.0. EXCEPT 10.0.5.\n");
     dir.run("networks --allow hosts list").complains(

@@ -35,6 +35,8 @@ pub(super) fn number(length: i64) -> PyResult<usize> {
 /// not change. No consumer can check the first: the interface has no lengths.
 pub(super) struct Buffers<'a> {
     pub(super) array: &'a ArrowArray,
+    /// The first row that is used.
+    first: usize,
     /// The number of rows from the start of the buffers on; 0 if none of them is used.
     rows: usize,
 }
@@ -42,10 +44,10 @@ pub(super) struct Buffers<'a> {
 impl<'a> Buffers<'a> {
     /// Those of `len` rows from number `offset` on.
     pub(super) fn new(array: &'a ArrowArray, offset: usize, len: usize) -> Self {
-        Self { array, rows: if len == 0 { 0 } else { offset + len } }
+        Self { array, first: offset, rows: if len == 0 { 0 } else { offset + len } }
     }
 
-    /// Buffer `i`, if it can have so many bytes. It can be missing or null if they are none.
+    /// Buffer `i`, if it can have `len` bytes. A buffer of no bytes may be missing or null.
     fn find(&self, i: usize, len: usize) -> Option<Buffer> {
         let is_there = self.array.n_buffers > i.cast_signed() as i64;
         // SAFETY: just compared.
@@ -55,7 +57,7 @@ impl<'a> Buffers<'a> {
         is_possible.then(|| unsafe { Buffer::new(start.cast(), len) })
     }
 
-    /// Buffer `i`, of so many bytes.
+    /// Buffer `i`, of `len` bytes.
     pub(super) fn get(&self, i: usize, len: usize) -> PyResult<Buffer> {
         let missing = || PyValueError::new_err(format!("the Arrow array has no buffer {i}"));
         self.find(i, len).ok_or_else(missing)
@@ -80,6 +82,13 @@ impl<'a> Buffers<'a> {
     fn text<T: Integer>(&self) -> PyResult<Text<T>> {
         let ends = self.ends()?;
         let len = if self.rows == 0 { 0 } else { ends.range(self.rows - 1).end };
+        let is_within = |row| {
+            let range = ends.range(row);
+            range.start <= range.end && range.end <= len
+        };
+        if !(self.first..self.rows).all(is_within) {
+            return Err(malformed("has texts whose ends are not in order"));
+        }
         Ok(Text { ends, text: self.get(2, len)? })
     }
 

@@ -43,7 +43,8 @@ impl Context {
     }
 
     pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
-        reply_bytes(self.replies(), bytes);
+        // SAFETY: the context is of this call.
+        unsafe { reply_bytes(self.replies(), bytes) };
     }
 
     /// Begins an array of `len` replies, which follow.
@@ -78,7 +79,10 @@ impl Context {
     }
 }
 
-pub(super) fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
+/// # Safety
+///
+/// The context is of a call that is going on, or of a client that waits.
+pub(super) unsafe fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
     raw::reply_with_string_buffer(replies, bytes.as_ptr().cast(), bytes.len());
 }
 

@@ -143,7 +143,7 @@ impl<'a, const N: usize> Filling<'a, N> {
     }
 
     /// Puts hashes into free slots. Skips those of other segments, if `are_mixed`.
-    // As a part of its caller it would have too few registers.
+    // Inlined, it runs out of registers: 3 % more instructions per key of a batch.
     #[inline(never)]
     pub(super) fn fill(&mut self, hashes: &[Hash], are_mixed: bool, search: &mut Search) {
         let Home { depth, path, .. } = self.home;

@@ -1,4 +1,4 @@
-//! The two words that a lookup loads, compared together.
+//! Words of lanes, and the two words that a lookup loads, compared together.
 //!
 //! Instructions that wait for memory fill the schedulers of a processor, and once these are full,
 //! it begins no further lookup of a loop. Vector units have schedulers of their own. So a lookup
@@ -302,8 +302,8 @@ pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wante
     unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
-/// [`BucketPair::have_lane`] of words in a table, which begin where those of [`BucketPair::read_two`]
-/// do, for words of any width. `ALONE` says that no loop over lookups is to be vectorised.
+/// [`BucketPair::have_lane`] of words in a table, of any width, which begin where those of
+/// [`BucketPair::read_two`] do. `ALONE` says that no loop over lookups is to be vectorised.
 ///
 /// # Safety
 ///

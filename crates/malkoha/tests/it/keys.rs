@@ -218,6 +218,35 @@ proptest! {
         prop_assert_eq!(hash([a.0, a.1]) == hash([b.0, b.1]), first == second);
         prop_assert_eq!(hash(Hashed(a)) == hash(Hashed(b)), first == second);
     }
+
+    /// Equal keys have equal hashes, others have others, under every seed.
+    #[test]
+    fn composites_are_equal_only_to_themselves(
+        a in composite(), b in composite(), seed in any::<u64>(),
+    ) {
+        let hasher = KeyHasher::new(seed);
+        prop_assert_eq!(a.hash_with(hasher) == b.hash_with(hasher), a == b);
+        prop_assert_eq!(a.0.hash_with(hasher) == b.0.hash_with(hasher), a.0 == b.0);
+        prop_assert_eq!(a.1.hash_with(hasher) == b.1.hash_with(hasher), a.1 == b.1);
+        prop_assert_ne!(a.0.hash_with(hasher), b.1.hash_with(hasher));
+        prop_assert_eq!(
+            Hashed(&a).hash_with(hasher) == Hashed(&b).hash_with(hasher),
+            a == b
+        );
+    }
+}
+
+type Composite = (Vec<Option<String>>, Vec<u16>, Option<Option<bool>>);
+
+/// Few enough that equal parts are frequent.
+fn composite() -> impl Strategy<Value = Composite> {
+    use proptest::collection::vec;
+    let text = proptest::option::of("[ab]{0,2}");
+    (
+        vec(text, 0..3),
+        vec(0..2_u16, 0..3),
+        proptest::option::of(proptest::option::of(any::<bool>())),
+    )
 }
 
 /// From the tests of the standard library, of whose hash maps this is the hash: the key is bytes 0

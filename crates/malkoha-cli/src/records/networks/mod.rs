@@ -74,14 +74,14 @@ fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
     while let Some(text) = parts.next() {
         let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
         let words: Vec<_> = words(text).collect();
-        let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(text, it).starts_with(b"{");
-        if words.iter().any(|it| is_broken(it) || is_cut(it)) {
-            return Err(Line::Unfit(Unfit::NoNetwork));
-        }
         // Behind the last sign of an end there is a comment, unless it begins with a network.
         let is_comment = text.as_ptr() != line.as_ptr() && !part.is_ended && depth == 0;
         if is_comment && words.first().is_none_or(|it| range(it).is_none()) {
             break;
+        }
+        let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(text, it).starts_with(b"{");
+        if words.iter().any(|it| is_broken(it) || is_cut(it)) {
+            return Err(Line::Unfit(Unfit::NoNetwork));
         }
         let rule =
             if is_object { Some((Kind::Options, words.clone())) } else { kind::rule(&words, text) };

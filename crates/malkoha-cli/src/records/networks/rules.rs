@@ -53,7 +53,7 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
     }
 }
 
-/// The networks of a rule for packets by what is said of them, and where the packets go.
+/// The networks of a rule for packets by their role in the rule, and where the packets go.
 #[derive(Default)]
 struct Ends {
     all: Vec<(Option<Word>, Range, bool)>,

@@ -11,7 +11,7 @@ use super::super::range::number;
 pub(super) enum Kind {
     /// As what follows the word and this many names.
     Behind(usize),
-    /// Its networks are none to list: it takes them out, or is about one's own, gateways, or logs.
+    /// Its networks are not listed: it takes them out, or is about one's own, gateways, or logs.
     Unfit(Unfit),
     /// It is for people, or names no entries.
     Nothing,
@@ -49,7 +49,7 @@ pub(super) enum Word {
     Named,
     Group,
     Not,
-    /// What is before it is excepted.
+    /// The network before it is an exception.
     Except,
     Out,
     In,
@@ -218,7 +218,7 @@ pub(super) fn meaning(word: &[u8]) -> Option<Word> {
     look_up(&WORDS, &[word])
 }
 
-/// Why networks behind a word are none to list.
+/// Why networks behind a word are not listed.
 pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
     if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
 }

@@ -53,8 +53,8 @@ pub(crate) fn assert_damage_is_noticed(file: &[u8], is_refused: impl Fn(&[u8]) -
     }
 }
 
-/// Hands keys to four threads at the same time, twice each, in chunks and one by one. Returns to how
-/// many each was new.
+/// Hands keys to four threads at the same time, twice each, in chunks and one by one.
+/// Returns, for each key, how many threads found it new.
 pub(crate) fn new_to_threads<K: Sync>(
     keys: &[K],
     chunk: usize,

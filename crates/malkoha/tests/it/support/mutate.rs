@@ -49,8 +49,7 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// That a file is refused whose fields, of these widths at these places, have other values, and that
-/// has the right checksums.
+/// Asserts that a file with another value in any of these fields, and right checksums, is refused.
 pub(crate) fn assert_fields_are_checked(
     whole: &[u8],
     fields: &[(usize, &[usize])],
