@@ -136,7 +136,8 @@ fn a_link_that_leads_nowhere_is_followed() {
     assert_eq!(dir.run("build -q -o loop a").code, Some(2));
 }
 
-/// Killed while it writes, at many moments: never leaves an unwanted file.
+/// Killed while it writes, at many moments: it leaves no file that is not complete, and at most one
+/// by a moment between the two calls by which a file replaces another one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_leaves_no_orphans() {
@@ -147,8 +148,11 @@ fn a_signal_leaves_no_orphans() {
             "$MALKOHA build -q --fpr 1e-8 -o f.mlk lines & sleep 0.0{delay:02}; kill $!; wait $! || true"
         ));
     }
-    assert_eq!(dir.names(), ["f.mlk", "lines"]);
-    dir.run("verify f.mlk").prints("f.mlk: ok\n");
+    let names = dir.names();
+    assert!(names.ends_with(&["f.mlk".into(), "lines".into()]) && names.len() <= 3, "{names:?}");
+    for name in &names[..names.len() - 1] {
+        dir.run(&format!("verify {name}")).prints(format!("{name}: ok\n"));
+    }
 }
 
 #[test]
