@@ -1,5 +1,5 @@
-//! The plots of the report on the paper's experiments, made from the result files alone. The report,
-//! `docs/report/README.md`, is written by hand.
+//! The plots of the report on the paper's experiments, made from the result files alone. The
+//! report, `docs/report/README.md`, is written by hand.
 
 mod data;
 pub(crate) mod plot;

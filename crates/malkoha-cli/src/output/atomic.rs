@@ -193,7 +193,7 @@ impl Draft {
                     Err(error) if overwrite && error.kind() == io::ErrorKind::AlreadyExists => {}
                     named => return named.and_then(|()| sync_names(&self.directory)),
                 }
-                // A process that is killed before the next call leaves the complete file so.
+                // If the process is killed before the next call, the complete file keeps this name.
                 let named = Self::builder().make_in(&self.directory, |path| link(&file, path));
                 named.map_err(without_path)?.into_temp_path()
             }

@@ -64,7 +64,7 @@ impl Networks {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
-            // Nobody knows what is to be taken out that is excepted from what is allowed.
+            // An allowed network with an exception would take both out.
             if allowed {
                 let (mut listed, mut excepted) = (false, false);
                 networks(line, |_, is_excepted| {

@@ -166,7 +166,7 @@ fn addresses_in_networks() {
     dir.run("networks --allow rules list").prints("198.51.100.7\n2001:db8::/32\n");
     let excepted = dir.pipe("@@||b.example^\n", "domains -");
     assert_eq!(excepted.stderr, "malkoha: no domain is left\n");
-    // What is excepted from what is allowed is not allowed.
+    // An exception within an allowed network is not allowed.
     dir.write("hosts", "ALL: 10.0. EXCEPT 10.0.5.\n");
     dir.run("networks --allow hosts list").complains(
         "nothing in list 'hosts' can be compared: line 1, 'ALL: 10.0. EXCEPT 10.0.5.', does \

@@ -179,7 +179,7 @@ fn what_a_crash_left_is_told() {
     let run = dir.run("store put s other v").succeeds();
     let (checkpoint, log) = run.stderr.split_once('\n').unwrap();
     assert!(checkpoint.starts_with("malkoha: store 's': 'CHECKPOINT' is damaged at byte 0: "));
-    assert!(checkpoint.ends_with("; it is made anew from the log"), "{checkpoint}");
+    assert!(checkpoint.ends_with("; it is rebuilt from the log"), "{checkpoint}");
     assert_eq!(
         log,
         format!(

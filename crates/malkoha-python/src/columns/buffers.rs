@@ -31,8 +31,8 @@ pub(super) fn number(length: i64) -> PyResult<usize> {
 
 /// The buffers of an array, whose type says what they hold.
 ///
-/// A producer promises that they are as long as type, offset, length and values say, and that they do
-/// not change. No consumer can check the first: the interface has no lengths.
+/// A producer promises that they are as long as type, offset, length and values say, and that they
+/// do not change. No consumer can check the first: the interface has no lengths.
 pub(super) struct Buffers<'a> {
     pub(super) array: &'a ArrowArray,
     /// The first row that is used.

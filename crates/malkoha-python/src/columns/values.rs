@@ -1,5 +1,5 @@
-//! The values in the buffers of an Arrow array, for each physical type of keys. Rows are counted from
-//! the start of the buffers.
+//! The values in the buffers of an Arrow array, by the physical type of keys. Rows are counted
+//! from the start of the buffers.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -17,8 +17,8 @@ pub(super) struct Buffer(&'static [u8]);
 impl Buffer {
     /// # Safety
     ///
-    /// There are `len` bytes at `start`, which is not null unless `len` is 0. They do not change, and
-    /// are kept as long as the column is.
+    /// There are `len` bytes at `start`, which is not null unless `len` is 0. They do not change,
+    /// and are kept as long as the column is.
     pub(super) unsafe fn new(start: *const u8, len: usize) -> Self {
         // SAFETY: the caller's promise.
         Self(if len == 0 { &[] } else { unsafe { slice::from_raw_parts(start, len) } })
@@ -113,7 +113,7 @@ impl<T: Integer> Ends<T> {
     #[inline(always)]
     pub(super) fn range(&self, row: usize) -> Range<usize> {
         let mut ends = self.0.integers::<T>(row..row + 2).map(Integer::word);
-        // What is in memory can be counted in a usize.
+        // Offsets into memory fit a usize.
         let mut end = || ends.next().and_then(|end| end.try_into().ok()).unwrap_or(usize::MAX);
         end()..end()
     }

@@ -100,7 +100,7 @@ impl<const N: usize> Words<N> {
         self.each(|word| word.wrapping_mul(number))
     }
 
-    /// Each word shifted by so many bits, towards its first lane.
+    /// Each word shifted by `bits`, towards its first lane.
     #[inline(always)]
     pub(super) fn shifted_down(self, bits: u32) -> Self {
         self.each(|word| word >> bits)

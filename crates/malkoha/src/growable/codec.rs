@@ -8,7 +8,7 @@ use super::grid::MIX_BITS;
 use super::shape::SLOTS;
 use crate::layout::bucket_pair::{BucketPair, LaneWords, Words};
 
-/// The constants of buckets of so many words.
+/// The constants of buckets of `N` words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Codec<const N: usize> {
     pub(super) bits: u32,
@@ -31,7 +31,7 @@ const fn ones(width: u32, lanes: u32) -> u64 {
 }
 
 impl<const N: usize> Codec<N> {
-    /// For fingerprints of so many bits, of which four fit in so many words.
+    /// For fingerprints of `bits` bits, of which four fit in `N` words.
     pub(super) const fn new(bits: u32) -> Self {
         let (width, ones) = (bits + 1, ones(bits + 1, Words::<N>::LANES));
         Self { bits, width, ones, highs: ones << (width - 1) }

@@ -174,7 +174,7 @@ impl Place {
         let place = self.context();
         if let Some(Error::Damaged { file, offset, what }) = &recovery.checkpoint {
             tell(&format!(
-                "malkoha: {place}: '{file}' is damaged at byte {offset}: {what}; it is made anew \
+                "malkoha: {place}: '{file}' is damaged at byte {offset}: {what}; it is rebuilt \
                  from the log"
             ));
         }

@@ -59,7 +59,7 @@ pub(super) enum Word {
     Verdict(Option<bool>),
     /// A verdict follows.
     Action,
-    /// What it names may pass, unless a verdict follows.
+    /// The network behind it may pass, unless a verdict follows.
     Allowed,
     /// A direction or a chain follows.
     Way,
