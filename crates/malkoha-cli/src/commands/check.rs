@@ -12,19 +12,9 @@ use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::screen::{Approximate, Selecting, StoreKeys, print_selected};
 
-const AFTER_HELP: &str = "\
-A line that was added is always found. A share of the other lines is found too,
-by mistake. 'malkoha info' shows this rate. If you need an exact answer, use
-'malkoha screen'.
-
-Examples:
-  malkoha check seen.mlk urls.txt           lines that are in
-  malkoha check -v seen.mlk urls.txt        lines that certainly are not
-  malkoha check -c --json seen.mlk < urls.txt";
-
 /// Print the lines that are in a filter file
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("check.txt"))]
 pub(crate) struct Arguments {
     /// Filter file, or directory of a store, which is exact
     filter: PathBuf,

@@ -15,22 +15,9 @@ use crate::pipeline::in_order;
 use crate::progress::Progress;
 use crate::records::{BATCH, KeyArgs};
 
-const AFTER_HELP: &str = "\
-Prints each line of the input after its count and a tab. Counts are of
-fingerprints: a count is never too low, and is too high for a share of lines
-that is the filter's rate. 'malkoha info' shows the rate. For a map, it prints
-the number of values; 'malkoha get' prints the values.
-
-Exit code 1 if no line is printed.
-
-Examples:
-  malkoha build --copies -o visits.mlk access.txt
-  malkoha count visits.mlk pages.txt
-  malkoha count --min 100 visits.mlk pages.txt | sort -rn";
-
 /// Print how often lines are in a filter file
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("count.txt"))]
 pub(crate) struct Arguments {
     /// Filter file
     filter: PathBuf,

@@ -11,30 +11,9 @@ use crate::output::LineWriter;
 use crate::records::domains::{IMPORTANT, Reach, is_listed};
 use crate::screen::{Domains, Names};
 
-const AFTER_HELP: &str = "\
-Reads names, URLs, hosts files, rules of ad blockers, and the configurations of
-dnsmasq, SmartDNS, Unbound, BIND, RPZ, V2Ray, Clash, Surge, MikroTik and
-Pi-hole, each line by its own form. Prints each name once, in the order of first
-occurrence, without names whose parent is in, and without exceptions: those of
---allow, and '@@||name^' and the like in the lists. An exception is for a name
-and all below it.
-
-A name stands for itself and all below it, '*.name' for those below it alone,
-and '=name', 'full:name' or 'DOMAIN,name' for itself alone. Hosts files and RPZ
-are read so too, although there 'name' is for itself alone. '$important' counts
-more than exceptions, but not more than important ones. If a format cannot
-express an entry or an exception below a listed name, a line on stderr tells how
-many.
-
-Exit code 1 if no name is left.
-
-Examples:
-  malkoha domains hosts.txt adblock.txt > all.txt
-  malkoha domains --allow mine.txt --format unbound *.txt > block.conf";
-
 /// Merge lists of domains, in any syntax, to one
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("domains.txt"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     merge: MergeArgs,

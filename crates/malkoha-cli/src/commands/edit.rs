@@ -20,48 +20,6 @@ use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 
-const AFTER_ADD: &str = "\
-If a line is already in the filter, as far as the filter can tell, it is not
-added again. With --copies every line is added, and counts as often as it was
-added. 'malkoha count' prints this count, and each 'malkoha remove' reduces it
-by one. Use --copies if you want to remove lines from the filter.
-
-If lines expire, a line that is already in the filter keeps its age, or with
---copies becomes as young as a new one.
-
-The filter is saved at the end, every ten seconds (--save-every), and before a
-signal (INT, TERM or HUP) ends the command. What was saved by then are the first
-lines of the input. After an 'add --copies' that was interrupted, repeating it
-would count them twice. They are as many as the filter holds more than before
-('malkoha info'): go on behind them. If the filter has no room for all lines, it
-is left as it was saved last. 'malkoha build' makes a filter that grows, and
-with --fixed and --capacity a larger one.
-
-If the filter is a map, made by 'malkoha build --values', add lines of a key, a
-tab and a decimal number. A key keeps its old values: remove those that the new
-ones replace.
-
-Examples:
-  malkoha add seen.mlk today.txt
-  malkoha add --copies visits.mlk today.log
-  malkoha add ages.mlk hatched.tsv";
-
-const AFTER_REMOVE: &str = "\
-Remove only lines that were certainly added! A filter stores fingerprints.
-Removing a line that was never added can remove another line, which is then no
-longer found. Therefore add lines with 'add --copies'. Without it, 'add' skips
-a line that seems to be in the filter, and that line shares the fingerprint of
-another.
-
-From a map, remove lines of a key, a tab and the value to remove. The key's
-other values stay.
-
-The filter is saved as 'malkoha add' saves it. Exit code 1 if no line was found.
-
-Examples:
-  malkoha remove seen.mlk revoked.txt
-  malkoha remove ages.mlk flown.tsv";
-
 /// The arguments of both commands.
 #[derive(Args, Debug)]
 struct EditArgs {
@@ -90,7 +48,7 @@ struct EditArgs {
 
 /// Add lines to a filter file
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_ADD)]
+#[command(after_help = include_str!("add.txt"))]
 pub(crate) struct Add {
     /// Add every line as often as it occurs in the input, even if it is already in the filter
     #[arg(long)]
@@ -102,7 +60,7 @@ pub(crate) struct Add {
 
 /// Remove lines from a filter file
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_REMOVE)]
+#[command(after_help = include_str!("remove.txt"))]
 pub(crate) struct Remove {
     /// Remove a line as often as it occurs in the input, not once
     #[arg(long)]

@@ -20,16 +20,6 @@ Examples:
   malkoha completions bash > ~/.local/share/bash-completion/completions/malkoha
   malkoha completions fish > ~/.config/fish/completions/malkoha.fish";
 
-const AFTER_MAN: &str = "\
-With --install, the pages of all commands go to PREFIX/share/man/man1. The
-completions of bash, zsh and fish go to the places below PREFIX where these
-shells look for them.
-
-Examples:
-  malkoha man screen | man -l -
-  malkoha man store put | man -l -
-  malkoha man --install ~/.local";
-
 /// Print a shell's completion script
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_COMPLETIONS)]
@@ -40,7 +30,7 @@ pub(crate) struct Completions {
 
 /// Print a manual page, or install all of them
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_MAN)]
+#[command(after_help = include_str!("man.txt"))]
 pub(crate) struct Man {
     /// Command whose page to print; without it, the page of malkoha itself
     command: Vec<String>,

@@ -17,26 +17,9 @@ use crate::progress::Progress;
 use crate::records::{BATCH, KeyArgs};
 use crate::time::Now;
 
-const AFTER_HELP: &str = "\
-Prints each line of the input that has values, then a tab, and the values in
-ascending order, separated by commas. A value that was added twice is printed
-twice.
-
-The values are candidates. All values that were added for a line are among
-them. A share of the lines, whether in the map or not, has a wrong one in
-addition. 'malkoha info' shows this rate. If the value is the place of a
-record, compare the record to find the right value.
-
-Exit code 1 if no line has values.
-
-Examples:
-  malkoha build -o ages.mlk --values birds.tsv
-  malkoha get ages.mlk names.txt
-  cut -f1 birds.tsv | malkoha get ages.mlk";
-
 /// Print the values of lines in a map
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("get.txt"))]
 pub(crate) struct Arguments {
     /// Filter file that was built with --values
     filter: PathBuf,

@@ -13,21 +13,9 @@ use crate::filter::{self, Facts, Window};
 use crate::output::{self, print_record};
 use crate::time;
 
-const AFTER_HELP: &str = "\
-For a filter of fixed size, reads only the header. 'malkoha verify' checks the
-rest.
-
-If lines of the filter expire, shows what is live at the time of --now. This
-command makes filters whose times are milliseconds since 1970. If a filter's
-time is before 1973, it uses another unit. Its own latest time is then used,
-unless --now sets another.
-
-Example:
-  malkoha info seen.mlk";
-
 /// Print what a filter file holds
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("info.txt"))]
 pub(crate) struct Arguments {
     /// Filter file
     filter: PathBuf,

@@ -11,27 +11,9 @@ use crate::output::LineWriter;
 use crate::records::range::Range;
 use crate::screen::Networks;
 
-const AFTER_HELP: &str = "\
-Reads addresses, networks with a length or a mask, ranges, and the lines of
-ipset, iptables, nftables, nginx, Apache, MikroTik, P2P lists and the like. In a
-line, what counts is the first network, and those that follow it directly. Lines
-with two meanings, as '10.0.0.1 10.0.0.9' or '10.1.2.3 24', are only counted,
-like commands that take something out, rules that log or change addresses, and
-destinations of rules for what comes in.
-Verdicts and directions are read in rules alone, and logs have one address.
-Prints the fewest networks that have the same addresses, in ascending order, one
-of one address without its length. What --allow lists is taken out, and so are
-exceptions ('allow', 'nomatch', 'ACCEPT'), which are counted on stderr.
-
-Exit code 1 if no address is left.
-
-Examples:
-  malkoha networks drop.txt edrop.txt iptables.save > all.txt
-  malkoha networks --allow ours.txt ranges.txt | sed 's/^/add block /'";
-
 /// Merge lists of networks, in any syntax, to the smallest one
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("networks.txt"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     merge: MergeArgs,

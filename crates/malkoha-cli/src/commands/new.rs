@@ -20,38 +20,9 @@ use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::time::{self, Now};
 
-const AFTER_HELP: &str = "\
-Prints each line that is not in FILTER, once, and adds it. It does this in one
-pass, while FILTER is locked: another command that would change it fails at
-once, or waits with --wait. If FILTER does not exist, it is created. It grows,
-and loses a new line with a probability below 1e-6, whoever chooses the lines,
-because its hash has a random key. If you want to unite it with other filters,
-create it with 'malkoha build' first. A filter made in that way loses new lines
-at its own rate, which 'malkoha info' shows.
-
-FILTER is saved as a whole: at the end, every ten seconds (--save-every), and
-before a signal (INT, TERM or HUP) ends the command. A line is printed before
-it is saved. So if the command is killed, or its output is closed, lines of the
-last seconds are printed again, and none is lost.
-
-With --within, lines of a new FILTER expire. A line is new again when TIME has
-passed since it was printed, or with --renew since it last occurred. This may
-take up to a fifteenth of TIME longer. FILTER stores its TIME, so you need not
-repeat --within, except with --renew and --time-field. The time of a line is
-that of its arrival, or with --time-field a field of the line, as 'malkoha uniq
---help' explains.
-
-Exit code 1 if no line is new.
-
-Examples:
-  malkoha new seen.mlk today.txt > fresh.txt
-  malkoha new --within 30days seen.mlk alerts.txt | mail -E -s alerts root
-  crawl | malkoha new seen.mlk | fetch
-  malkoha new --json-field id seen.mlk events.jsonl";
-
 /// Print the lines that are not in a filter file, and add them to it
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("new.txt"))]
 pub(crate) struct Arguments {
     /// Filter file to change or to create
     filter: PathBuf,

@@ -18,28 +18,9 @@ use crate::input::{is_same, name};
 use crate::output::print_record;
 use crate::pipeline::Sink;
 
-const AFTER_HELP: &str = "\
-Compares the runs of N words of each document (whatever their case and
-punctuation) with those of all texts in the files of --against, which take
-about 6 bytes each. The share of a document is that of its runs that occur
-there. A run is found wrongly with a probability of 1 in 10^6.
-
-Without --output, prints a JSON object a line for each document whose share is
-above --above. With --output, writes the other documents into files of the same
-names and compression below DIR. Documents are JSON objects in lines, or rows
-of Parquet.
-
-A text of --against that has fewer than N words is found only where a document
-has just these words. A line on stderr says how many such texts there are.
-
-Examples:
-  malkoha overlap --against evals/ --field text raw/
-  malkoha overlap --against evals/ --against-field question \\
-    --against-field answer --field text --above 0.2 -o clean/ raw/";
-
 /// Find documents that overlap with evaluation sets, by n-grams of words
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("overlap.txt"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     documents: DocumentArgs,

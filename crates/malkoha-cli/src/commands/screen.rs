@@ -12,53 +12,9 @@ use crate::progress::Progress;
 use crate::records::{KeyArgs, ListArgs};
 use crate::screen::{How, Lists, Selecting, print_selected};
 
-const AFTER_HELP: &str = "\
-Prints the same lines as 'LC_ALL=C grep -haFxf LIST INPUT', with 5 to 7 bytes
-of memory per line of LIST. A LIST that is a regular file is mapped, not read.
-It must not change meanwhile: if it becomes shorter, the system stops the
-program (SIGBUS). A LIST that is a pipe is kept in memory. If 'malkoha index'
-has written an index beside LIST, it is used.
-
-If the input is less than half as long as the lists, the input is indexed
-instead, in as little memory, and the lists are read once. This includes input
-from a pipe, if all of it arrives within a tenth of a second.
-
-Options like -k 2 select fields of INPUT, and options like -K 1 those of LIST,
-which has the delimiter and format of INPUT unless --list-delimiter, --list-csv
-or --list-json-field say otherwise. Without them a line of LIST is one field.
---ignore-case, --crlf and --trim apply to both.
-
-A record that lacks the field, or has not the form of its format, is not found.
-A line on stderr tells how many of INPUT and of LIST there are, and where the
-first is. A LIST with no others, but comments and blank lines, is an error.
-
--H, -n and '-o list' print FILE:, LINE: and LIST:LINE: before a line, in this
-order. If a line is in several lists, -o prints the first; for domains and
-networks, it prints the most specific. File names are printed only with -H.
-
---domain and --cidr read LIST and INPUT by the forms that 'malkoha domains' and
-'malkoha networks' know, INPUT also with ports and as URLs. The first network
-in a line of INPUT counts, and is found if all of it is listed. Exceptions in
-LIST hold, as do those of --allow.
-
-With --approximate only fingerprints of LIST are kept, in about 2 bytes per
-line. A share RATE of the other lines is then found by mistake.
-
-Examples:
-  malkoha screen -f blocked.txt access.txt       lines that are in the list
-  malkoha screen -v -f known.txt < all.txt       lines that are not
-  malkoha screen -rHn -o list -f a.txt -f b.txt logs/
-  find . -print0 | malkoha screen -0 -f paths.bin
-  malkoha screen --csv -k 3 -f emails.txt users.csv
-  malkoha screen -v --domain -f hosts.txt visited.txt
-  malkoha screen --cidr -f drop.txt -k 1 -t blank access.log
-  malkoha screen -v --csv -k email -K email -f unsubscribed.csv members.csv
-  malkoha screen --digest sha1 -K 1 --list-delimiter : -f pwned.txt passwords
-  malkoha screen --fastq -f names.txt reads.fq";
-
 /// Print the lines that are in a list
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("screen.txt"))]
 pub(crate) struct Arguments {
     /// List of lines, or directory of a store, whose keys are the lines; '-' is standard input. May
     /// be given several times

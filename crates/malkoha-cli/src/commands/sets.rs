@@ -14,33 +14,6 @@ use crate::progress::Progress;
 use crate::records::{KeyArgs, Keys, ListArgs};
 use crate::screen::{Operation, operate};
 
-const AFTER_INTERSECT: &str = "\
-Prints each line of the first file that is in all others, once, in the order of
-first occurrence. It does what 'comm -12' does with sorted files, without
-sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
-reads the others once. Any file may be compressed. Options like -k apply to all
-files, and options like -K to all but the first.
-
-Exit code 1 if there is no such line.
-
-Examples:
-  malkoha intersect mon.txt tue.txt wed.txt
-  malkoha intersect <(sort -u a) b.gz | wc -l";
-
-const AFTER_DIFF: &str = "\
-Prints each line of the first file that is in no other, once, in the order of
-first occurrence. It does what 'comm -23' does with sorted files, without
-sorting. It maps and indexes the first file, in 5 to 7 bytes per line, and
-reads the others once. Any file may be compressed. Options like -k apply to all
-files, and options like -K to all but the first.
-
-Exit code 1 if there is no such line.
-
-Examples:
-  malkoha diff today.txt yesterday.txt        lines that came
-  malkoha diff yesterday.txt today.txt        lines that went
-  find . -print0 | malkoha diff -0 - known.bin";
-
 /// Files of lines, and how they are read.
 #[derive(Args, Debug)]
 pub(super) struct LinesArgs {
@@ -61,7 +34,7 @@ pub(super) struct LinesArgs {
 
 /// Print the lines of a file that are in all others
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_INTERSECT)]
+#[command(after_help = include_str!("intersect.txt"))]
 pub(crate) struct Intersect {
     #[command(flatten)]
     lines: LinesArgs,
@@ -72,7 +45,7 @@ pub(crate) struct Intersect {
 
 /// Print the lines of a file that are in no other
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_DIFF)]
+#[command(after_help = include_str!("diff.txt"))]
 pub(crate) struct Diff {
     #[command(flatten)]
     lines: LinesArgs,

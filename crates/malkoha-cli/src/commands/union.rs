@@ -17,39 +17,9 @@ use crate::input::{is_same, name};
 use crate::output::{Overwrite, print_record, refuse_both, replace};
 use crate::screen::Operation;
 
-const AFTER_HELP: &str = "\
-From files of lines, prints each line that is in one of them, once, in the
-order of first occurrence. No line is lost. Filter files, recognised by their
-first bytes, are united in FILE.
-
-Uniting filters does not need their lines. Growable filters can be united if
-they have the same hash, whatever their rates and sizes. Filters of fixed size
-also need the same capacity and rate, and one of them must have room for the
-lines of all. For files with a random key, see 'malkoha build --like'.
-
-A line that is in two filters counts as often as in the one where it counts
-more. If it was added once to each, one removal removes it. With --copies it
-counts as often as in both together.
-
-Filters whose lines expire can be united if their times to live are equal. Each
-line then has its younger age.
-
-Maps are united in the same way. Maps of fixed size also need equal value bits:
-see 'malkoha build --value-bits'.
-
-FILE is replaced as a whole, at the end, and may be one of the filters. A file
-that is not a filter is replaced only with --force.
-
-Exit code 0. For files of lines, 1 if there is no line.
-
-Examples:
-  malkoha union mon.txt tue.txt.gz > either.txt
-  malkoha union -o week.mlk mon.mlk tue.mlk wed.mlk
-  malkoha union -o seen.mlk seen.mlk today.mlk";
-
 /// Print the lines of several files, each once, or unite filter files in one
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("union.txt"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     lines: LinesArgs,

@@ -22,47 +22,6 @@ use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::time::Now;
 
-const AFTER_HELP: &str = "\
-Without --capacity, the filter is as large as the distinct lines of the input
-need. A line that occurs several times is added once, unless you give --copies.
-Building takes up to 30 MB of memory in addition to the filter. If there are
-more than a million distinct lines, it also keeps 8 bytes per line in a
-temporary file.
-
-The filter grows to any size when lines are added, and keeps its rate: some 19
-bits per line at a rate of 0.001. With a --capacity of at least 65536, it takes
-at most 16, and keeps its rate up to that size. With --growth, it keeps it up
-to that many times --capacity. Each doubling beyond adds less than the first
-rate.
-
-With --fixed, it takes 13 bits per line, and lookups take half the time. But
-'add' fails beyond its capacity, and 'union' needs files of equal capacity.
-
-With --values, the file is a map, and 'malkoha get' prints the values of keys.
-The last tab of a line ends its key. Several lines can give a key several
-values. Two of them, or eight with --fixed, are stored in the table, and
-further ones outside it at about 45 bytes each. The rate is that of values
-found by mistake. Building a map takes twice as much memory and disk.
-
-Files can be united only if they use the same hash. By default all files do,
-with a seed that everybody knows, so somebody who chooses lines can choose some
-that collide. If this matters, build the first file with --random-seed and
-those to be united with it with --like. Do not show these files to anybody who
-chooses lines, because each contains the key.
-
-FILE is replaced as a whole, at the end. A file that is not a filter is
-replaced only with --force.
-
-Examples:
-  malkoha build -o seen.mlk urls.txt
-  malkoha build -o seen.mlk --fpr 1e-6 --capacity 50M urls-*.txt
-  malkoha build -o seen.mlk --growth 100 urls.txt
-  malkoha build -o blocked.mlk --fixed blocked.txt
-  malkoha build -o ages.mlk --values birds.tsv
-  malkoha build -o ages.mlk --values --csv -k 1,4 birds.csv
-  malkoha build -o tue.mlk --like mon.mlk tuesday.txt
-  zcat urls.gz | malkoha build -o seen.mlk";
-
 const DEFAULT_FPR: f64 = 0.001;
 
 /// Options of filters of fixed size.
@@ -70,7 +29,7 @@ const FIXED: [&str; 4] = ["fixed", "fingerprint_bits", "bucket_size", "layout"];
 
 /// Build a filter file from lines
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArgs,

@@ -29,44 +29,9 @@ use crate::failure::{Outcome, tell, tell_summary};
 use crate::input::{is_same, is_stdin, name};
 use crate::output::print_record;
 
-const AFTER_HELP: &str = "\
-Reads documents, a JSON object a line, from files that are plain or compressed
-by gzip, zstd or xz, and from the .jsonl, .ndjson and .json files below
-directories. Also reads Parquet, where a row is a document. Writes those that
-stay into files of the same names and compression below DIR, or lines to
-standard output. Parquet keeps its other columns, schema, metadata and row
-groups. A file in DIR is complete or not there.
-
-A document is dropped if it is a duplicate of one before it that was kept, in
-this run or one before it (--seen). The result depends on the options, the
-documents and their order, not on the number of threads.
-
-Without an option for it, duplicates have equal texts: over 96 bits of two
-hashes are compared, which takes 13 bytes per kept document. --near 0.8 finds
-documents that have at least about 0.8 of their runs of five words in common
-(the Jaccard similarity), whatever their case and punctuation. It takes 60 to
-70 bytes per document, and finds 94.5 % of the pairs of exactly this
-similarity, 99.9 % of those of 0.9, a quarter of those of 0.6. At most 1 in
-10,000 documents without a similar one is lost (--rate).
-
---paragraphs cuts lines of text that occurred before out of each document, and
-drops it if less than --min-left bytes are left of it.
-
-A run that was killed goes on with --resume, and gives the same files. --seen
-carries what was kept from one run to the next; it is written at the end.
-
-Examples:
-  malkoha dedup --field text -o clean/ raw/
-  malkoha dedup --near 0.8 --field text -o clean/ --report dropped.jsonl raw/
-  malkoha dedup --field text --seen crawls.state -o clean/ june/*.jsonl.gz
-  malkoha dedup --paragraphs --field /page/body < docs.jsonl > clean.jsonl
-  malkoha dedup --near 0.7 --field text --dry-run --json raw/
-
-In a report, the line of a Parquet file is its row.";
-
 /// Drop duplicate documents of a data set: equal ones, similar ones, repeated paragraphs
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 #[command(group = ArgGroup::new("method").args(["near", "words", "paragraphs"]))]
 pub(crate) struct Arguments {
     #[command(flatten)]

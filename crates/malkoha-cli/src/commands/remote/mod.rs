@@ -17,23 +17,9 @@ use crate::progress::Progress;
 use crate::records::split;
 use crate::remote::{Cluster, Policy, Shards};
 
-const AFTER_HELP: &str = "\
-Servers are Valkey or Redis with Malkoha's module, alone or as a cluster. A
-filter NAME consists of the keys NAME:0, NAME:1 and so on, one per shard. The
-key NAME stores their number. A cluster spreads them by their hash slots.
-
-Shards may move and fail over while a command runs. The command follows them.
-It never reports a line as absent because a shard could not be reached. That is
-an error, after --timeout seconds.
-
-Examples:
-  malkoha remote load --url redis://cache:6379 --key urls --capacity 1e9 f.txt
-  malkoha remote check --url redis://localhost:7000 --key urls -v today.txt
-  MALKOHA_URL=rediss://user:password@cache:6379 malkoha remote info --key urls";
-
 /// Keep a filter on servers with the module, or in a cluster
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

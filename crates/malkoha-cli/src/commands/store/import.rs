@@ -19,7 +19,7 @@ use crate::progress::Progress;
 
 /// Store files and whole directories; equal parts take space only once
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_IMPORT)]
+#[command(after_help = include_str!("import.txt"))]
 pub(super) struct Import {
     #[command(flatten)]
     place: Place,
@@ -43,22 +43,6 @@ pub(super) struct Import {
     #[arg(long)]
     json: bool,
 }
-
-const AFTER_IMPORT: &str = "\
-Stores content, permissions and times of files and directories, and the targets
-of symbolic links. It does not store owners, extended attributes and hard
-links. A link given as an argument is followed; a link below a directory is
-stored as a link. Below a directory, sockets, pipes, devices and the store
-itself are skipped, with a message. Pipes and devices given as arguments are
-read to their end.
-
-A file is stored under its path, as tar does it: './a//b' becomes 'a/b',
-'/etc/hosts' becomes 'etc/hosts', and '../a' and 'b/../a' become 'a'. A file of
-the same name is replaced; nothing else is removed. If another program's key is
-'f' and the name, the import ends with an error there.
-
-If something below a directory cannot be opened, it is reported and skipped,
-and the exit code is 2.";
 
 /// What was stored.
 #[derive(Default, Serialize)]

@@ -25,30 +25,9 @@ use malkoha_store::{Batch, Compression, Cut, Durability, Error, Options, Recover
 
 use crate::failure::{Outcome, tell};
 
-const AFTER_HELP: &str = "\
-STORE is a directory. 'put', 'load' and 'import' create it if necessary. One
-process at a time writes to it, and others may read meanwhile.
-
-Keys and values are any bytes. Every command prints a JSON record with --json.
-In a record, UTF-8 is a string in 'key', 'value', 'name' or 'target'. Other
-bytes are hex digits in 'key_hex' and so on.
-
-Exit codes: 0 something was found or done; 1 nothing was; 2 an error, with a
-message on stderr.
-
-Examples:
-  malkoha store put cuckoos koel 'Eudynamys scolopaceus'
-  malkoha store get cuckoos koel
-  malkoha store load cuckoos < pairs.tsv
-  malkoha store put seen 198.51.100.7 now --ttl 24h
-  malkoha screen --list cuckoos sightings.txt     lines that are keys
-  malkoha store import backup.store photos/ && malkoha store ls backup.store
-  malkoha store export backup.store --into restored/
-  malkoha store compact backup.store";
-
 /// Keep keys and values, or whole files, in a store on disk
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

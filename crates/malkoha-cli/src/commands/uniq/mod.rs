@@ -17,52 +17,9 @@ use crate::failure::{Outcome, tell};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 
-const AFTER_HELP: &str = "\
-Does what awk '!seen[$0]++' does, in a fraction of the memory. It keeps the
-order and prints lines as it reads.
-
-It prints every line that differs from all lines before it. It maps regular
-files, which must not become shorter meanwhile. For each distinct line it keeps
-the place of the line, in about 8 bytes, and compares the lines themselves. For
-a stream it keeps over 96 bits of two keyed hashes per distinct line, in about
-13 bytes. Among 10^9 distinct lines, the probability of confusing any two is
-below 10^-10.
-
-With --approximate it keeps only fingerprints, about 4 bytes per distinct line.
-It then mistakes a new line for an old one, and loses it, with a probability
-below RATE. It never prints a line twice.
-
-With -k and similar options, lines are equal if the compared parts are equal,
-and it prints the first such line. Files are then read as streams are. A record
-without such a part equals no other: it is printed, and a line on stderr tells
-how many there are. -c then adds a column or a member 'count' to CSV and JSON.
-
-With --within, a line is new again when TIME has passed since it was printed,
-or with --renew since it last occurred. This may take up to a fifteenth of TIME
-longer. It keeps fingerprints as with --approximate, about 5 bytes each, only
-of the lines within that time. It can therefore run for years. The time is that
-of arrival, or with --time-field a field of the line. If a time goes back, the
-line counts as of the latest time before. With --disorder 10m, lines may arrive
-up to ten minutes late: they wait that long, and are printed in the order of
-their times. A line that is even later counts as ten minutes late. The number
-of these is printed on stderr at the end.
-
--c and -u print when all input is read, in the order of first occurrences.
-Until then the distinct lines of a stream are in a temporary file. -d prints a
-line when it occurs for the second time: with -k, the second line of each key.
-
-Examples:
-  malkoha uniq access.txt > distinct.txt
-  malkoha uniq --stats logs/*.gz | wc -l
-  malkoha uniq -c words.txt | sort -rn | head
-  malkoha uniq -d ids.txt                    lines that come more than once
-  tail -F log | malkoha uniq --within 24h    each line once a day
-  malkoha uniq --within 1h --time-field 1 -t ' ' -k 2- old.log
-  malkoha uniq --csv -k 2 users.csv          the first line of each second field";
-
 /// Print the first occurrence of each line, in order
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = include_str!("help.txt"))]
 #[command(group = ArgGroup::new("fingerprints").args(["approximate", "within"]).multiple(true))]
 pub(crate) struct Arguments {
     #[command(flatten)]
