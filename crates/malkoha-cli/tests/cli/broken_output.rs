@@ -48,7 +48,7 @@ fn a_full_disk_is_an_error() {
         "build -q -o - lines",
         "--help",
     ] {
-        dir.shell(&format!("$MALKOHA {command} > /dev/full")).complains(full);
+        dir.shell(&format!("malkoha {command} > /dev/full")).complains(full);
     }
     dir.run("build -q -o /dev/full lines")
         .complains("cannot write '/dev/full': No space left on device");
@@ -59,7 +59,7 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn a_file_that_cannot_be_written_whole_is_not_there_at_all() {
     let dir = Dir::with("lines", many_lines()).and("old", "a\n");
-    let limited = "trap '' XFSZ; ulimit -f 8; $MALKOHA";
+    let limited = "trap '' XFSZ; ulimit -f 8; malkoha";
     let run = dir.shell(&format!("{limited} build -o f.mlk lines"));
     run.complains("cannot write 'f.mlk': File too large");
     assert_eq!(dir.names(), ["lines", "old"]);
@@ -83,9 +83,9 @@ fn a_file_that_cannot_be_written_whole_is_not_there_at_all() {
 #[test]
 fn messages_that_nobody_can_read_are_no_panic() {
     let dir = Dir::with("lines", "a\n");
-    dir.shell("$MALKOHA build -o f.mlk lines 2> /dev/full").prints("");
-    assert_eq!(dir.shell("$MALKOHA check none 2> /dev/full").code, Some(2));
-    assert_eq!(dir.shell("$MALKOHA --nothing 2> /dev/full").code, Some(2));
+    dir.shell("malkoha build -o f.mlk lines 2> /dev/full").prints("");
+    assert_eq!(dir.shell("malkoha check none 2> /dev/full").code, Some(2));
+    assert_eq!(dir.shell("malkoha --nothing 2> /dev/full").code, Some(2));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn links_and_permissions_survive() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let dir = Dir::with("lines", "a\n");
-    dir.shell("umask 027; $MALKOHA build -q -o f.mlk --capacity 10 lines").prints("");
+    dir.shell("umask 027; malkoha build -q -o f.mlk --capacity 10 lines").prints("");
     let mode = || dir.path("f.mlk").metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(), 0o640);
     dir.shell("chmod 604 f.mlk").prints("");

@@ -193,7 +193,7 @@ fn the_report_says_why_and_of_which() {
 #[test]
 fn a_report_goes_through_a_pipe() {
     let dir = Dir::with("d.jsonl", "{\"t\":\"x\"}\n{\"t\":\"x\"}\n");
-    let dedup = "$MALKOHA dedup -q --field t -o o --report pipe d.jsonl";
+    let dedup = "malkoha dedup -q --field t -o o --report pipe d.jsonl";
     dir.shell(&format!("mkfifo pipe; cat pipe > r & {dedup} && wait")).succeeds();
     assert_eq!(lines(&dir.read("r")).len(), 1);
     assert_eq!(dir.read("o/d.jsonl"), b"{\"t\":\"x\"}\n");

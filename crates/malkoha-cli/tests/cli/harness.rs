@@ -85,10 +85,11 @@ impl Dir {
         output.into()
     }
 
-    /// Runs a shell script here, in which `$MALKOHA` is the command.
+    /// Runs a shell script here, in which `malkoha` is the command.
     pub(crate) fn shell(&self, script: &str) -> Run {
         let mut command = Command::new("bash");
-        command.args(["-c", script]).env("MALKOHA", MALKOHA).env("LC_ALL", "C");
+        command.args(["-c", &format!("PATH=${{MALKOHA%/*}}:$PATH\n{script}")]);
+        command.env("MALKOHA", MALKOHA).env("LC_ALL", "C").env_remove("COLUMNS");
         finish(command.current_dir(self.0.path()).stdin(Stdio::null()))
     }
 }

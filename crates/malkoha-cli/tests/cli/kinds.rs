@@ -78,13 +78,13 @@ fn a_filter_is_no_pipe() {
     let dir = of_every_kind();
     for kind in KINDS {
         for command in ["info", "verify", "check", "count", "get", "add", "remove"] {
-            let run = dir.shell(&format!("cat {kind}.mlk | $MALKOHA {command} /dev/stdin"));
+            let run = dir.shell(&format!("cat {kind}.mlk | malkoha {command} /dev/stdin"));
             run.complains(
                 "cannot open filter '/dev/stdin': it is a pipe or a device, and filters are read \
                  twice: write it to a file first",
             );
         }
-        dir.shell(&format!("$MALKOHA info /dev/stdin < {kind}.mlk")).succeeds();
+        dir.shell(&format!("malkoha info /dev/stdin < {kind}.mlk")).succeeds();
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod bounded;
 mod broken_output;
+mod cases;
 mod dedup;
-mod filter_files;
 mod formats;
 mod generated;
 mod guide;
@@ -11,7 +11,6 @@ mod harness;
 mod help;
 mod keys;
 mod kinds;
-mod map_errors;
 mod maps;
 mod messages;
 mod new;
@@ -19,16 +18,12 @@ mod odd_inputs;
 mod overlap;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod places;
 mod plan;
 mod random;
-mod screen;
-mod sets;
 mod sides;
 mod store;
 mod store_files;
 mod store_records;
 mod threads;
 mod trace;
-mod union;
 mod uniq;

@@ -27,7 +27,7 @@ fn compressed_lists_and_inputs_are_read_as_their_lines() {
         dir.run(&format!("screen --list {file} few")).prints("7\n49999\n");
         dir.run(&format!("screen --list few {file}")).prints("7\n49999\n");
         dir.run(&format!("uniq {file} plain")).prints(dir.read("plain"));
-        dir.shell(&format!("$MALKOHA uniq < {file}")).prints(dir.read("plain"));
+        dir.shell(&format!("malkoha uniq < {file}")).prints(dir.read("plain"));
         dir.run(&format!("build -q -o f.mlk {file}")).prints("");
         dir.run("build -q -o g.mlk plain").prints("");
         assert!(dir.read("f.mlk") == dir.read("g.mlk"), "{file}");
@@ -81,13 +81,13 @@ fn output_that_is_the_input_is_refused() {
     for command in
         ["screen --list list io", "uniq io", "check f.mlk io", "count f.mlk io", "new -q f.mlk io"]
     {
-        let run = dir.shell(&format!("$MALKOHA {command} >> io"));
+        let run = dir.shell(&format!("malkoha {command} >> io"));
         assert_eq!((run.code, run.stderr.as_str()), (Some(2), why), "{command}");
         assert_eq!(dir.read("io"), b"a\nb\n");
     }
-    let run = dir.shell("$MALKOHA uniq < io >> io");
+    let run = dir.shell("malkoha uniq < io >> io");
     assert!(run.stderr.contains("standard input is both input and output"), "{}", run.stderr);
-    dir.shell("$MALKOHA uniq < /dev/null > /dev/null").finds_nothing();
+    dir.shell("malkoha uniq < /dev/null > /dev/null").finds_nothing();
 }
 
 /// A build is of all its inputs or fails; commands that print continue.
@@ -118,11 +118,11 @@ fn a_closed_output_is_an_error() {
     for command in
         ["screen --list a a", "uniq a", "check f.mlk a", "info f.mlk", "plan --keys 10", "man"]
     {
-        dir.shell(&format!("$MALKOHA {command} >&-"))
+        dir.shell(&format!("malkoha {command} >&-"))
             .complains("cannot write to standard output: it is closed");
     }
-    dir.shell("$MALKOHA build -q -o f.mlk a >&-").prints("");
-    dir.shell("$MALKOHA uniq a > /dev/null").prints("");
+    dir.shell("malkoha build -q -o f.mlk a >&-").prints("");
+    dir.shell("malkoha uniq a > /dev/null").prints("");
 }
 
 #[cfg(unix)]
@@ -142,10 +142,10 @@ fn a_link_that_leads_nowhere_is_followed() {
 #[test]
 fn a_signal_leaves_no_orphans() {
     let dir = Dir::new();
-    dir.shell("seq 1 300000 > lines; $MALKOHA build -q --fpr 1e-8 -o f.mlk lines").prints("");
+    dir.shell("seq 1 300000 > lines; malkoha build -q --fpr 1e-8 -o f.mlk lines").prints("");
     for delay in 1..40 {
         dir.shell(&format!(
-            "$MALKOHA build -q --fpr 1e-8 -o f.mlk lines & sleep 0.0{delay:02}; kill $!; wait $! || true"
+            "malkoha build -q --fpr 1e-8 -o f.mlk lines & sleep 0.0{delay:02}; kill $!; wait $! || true"
         ));
     }
     let names = dir.names();
@@ -164,8 +164,8 @@ fn odd_bytes_are_bytes() {
     let all = [&odd[..], b"\n"].concat();
     dir.run("screen --list list odd").prints(&all);
     dir.run("uniq odd list").prints(&all);
-    dir.shell("cat odd | $MALKOHA screen --list <(cat list)").prints(&all);
+    dir.shell("cat odd | malkoha screen --list <(cat list)").prints(&all);
     dir.run("new -q f.mlk odd").prints(&all);
     dir.run("check f.mlk odd").prints(&all);
-    dir.shell("mkfifo pipe; cat odd > pipe & $MALKOHA uniq pipe").prints(&all);
+    dir.shell("mkfifo pipe; cat odd > pipe & malkoha uniq pipe").prints(&all);
 }

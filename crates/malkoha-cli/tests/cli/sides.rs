@@ -37,10 +37,10 @@ fn the_smaller_side_is_indexed_and_the_lines_are_the_same() {
                 continue;
             }
             let command = command.replace("OPTION", option);
-            dir.shell(&format!("$MALKOHA {command}")).prints(&expected);
+            dir.shell(&format!("malkoha {command}")).prints(&expected);
         }
     }
-    dir.shell("split -n 3 input part; $MALKOHA screen -f list partaa - partac < partab > found")
+    dir.shell("split -n 3 input part; malkoha screen -f list partaa - partac < partab > found")
         .prints("");
     let expected =
         dir.shell("cat partaa partab partac > input; grep -Fxf list partaa partab partac -h");
@@ -79,7 +79,7 @@ fn an_input_that_trickles_in_is_not_waited_for() {
     let dir = long_list();
     dir.shell(
         "seq 1 3000000 > list
-         mkfifo pipe; $MALKOHA screen --line-buffered --list list < pipe > out & exec 3> pipe
+         mkfifo pipe; malkoha screen --line-buffered --list list < pipe > out & exec 3> pipe
          sleep 0.3; echo 7 >&3
          for i in $(seq 100); do [ -s out ] && break; sleep 0.1; done
          cat out; exec 3>&-; wait",
@@ -101,7 +101,7 @@ fn an_index_that_is_kept_is_used_until_the_list_changes() {
     assert_eq!(dir.names(), ["input", "list", "list.mlx"]);
     dir.run("verify list.mlx").prints("list.mlx: ok\n");
     dir.run("screen -f list input").prints(&expected);
-    dir.shell("$MALKOHA screen -f list < <(cat input)").prints(&expected);
+    dir.shell("malkoha screen -f list < <(cat input)").prints(&expected);
     let with_places = dir.run("screen -o list -f list input").succeeds().stdout;
     assert!(with_places.starts_with(b"list:2:1\n"), "{with_places:?}");
     // Another time and the same content.

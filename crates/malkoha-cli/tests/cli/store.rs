@@ -1,4 +1,4 @@
-//! `malkoha store`, on real directories.
+//! `malkoha store`: files, sizes, rates, and kills.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -7,129 +7,6 @@ use std::process::Stdio;
 use malkoha_store::Store;
 
 use crate::harness::Dir;
-
-#[test]
-fn puts_depend_on_what_a_key_has() {
-    let dir = Dir::new();
-    // Nothing is made for what cannot be there.
-    let run = dir.run("store put s koel Cuculus --if-value Eudynamys");
-    assert_eq!((run.code, dir.names().len()), (Some(2), 0), "{}", run.stderr);
-    dir.run("store put s koel Eudynamys --if-absent").prints("");
-    dir.run("store put s koel Cuculus --table birds --if-value Eudynamys").complains(
-        "store 's': there is no table 'birds' in the store: 'tables' lists those that it has",
-    );
-    dir.run("store tables s").finds_nothing();
-    dir.run("store put s koel Cuculus --if-value Cuculus").finds_nothing();
-    dir.run("store put s koel Cuculus --if-absent").finds_nothing();
-    dir.run("store get s koel").prints("Eudynamys");
-    dir.run("store put s koel Cuculus --if-value Eudynamys").prints("");
-    let run = dir.run("store put s koel again --if-value Eudynamys --json");
-    assert_eq!((run.code, &run.json()["put"]), (Some(1), &false.into()));
-    for name in ["koel", "kiwi", "kea", "robin"] {
-        dir.run(&format!("store put s {name} 1")).prints("");
-    }
-    dir.run("store scan s --prefix k").prints("kea\nkiwi\nkoel\n");
-    dir.run("store scan s --hex --prefix 6b6f --values").prints("6b6f656c\t31\n");
-    dir.run("store scan s --prefix x").finds_nothing();
-    let told = dir.run("store stats --prometheus s").succeeds().stdout;
-    let told = String::from_utf8(told).unwrap();
-    assert!(told.contains("\nmalkoha_store_keys{store=\"s\"} 4\n"), "{told}");
-}
-
-#[test]
-fn values_end_after_their_time() {
-    let dir = Dir::new();
-    dir.run("store put s koel 1 --ttl 1h").prints("");
-    dir.run("store put s kea 1 --ttl 1ms --table birds").prints("");
-    dir.pipe("kiwi\t1\n", "store load s --ttl 1ms").prints("");
-    dir.pipe("robin\t1\n", "store load s --ttl 1ms --echo").prints("robin\n");
-    std::thread::sleep(std::time::Duration::from_millis(2));
-    dir.run("store scan s").prints("koel\n");
-    for key in ["kiwi", "robin", "kea --table birds"] {
-        dir.run(&format!("store get s {key}")).finds_nothing();
-    }
-    for (options, message) in [
-        ("0s", "write at least 1ms"),
-        ("1h --if-absent", "cannot be used with"),
-        ("1h --if-value 1", "cannot be used with"),
-    ] {
-        let run = dir.run(&format!("store put s koel 1 --ttl {options}"));
-        assert!(run.code == Some(2) && run.stderr.contains(message), "{}", run.stderr);
-    }
-}
-
-#[test]
-fn keys_can_be_kept_in_order() {
-    let dir = Dir::new();
-    let pairs = "koel\t1\nhoopoe\t2\nkiwi\t3\nrobin\t4\n";
-    let sorted = "hoopoe\nkiwi\nkoel\nrobin\n";
-    dir.pipe(pairs, "store load s --ordered").prints("");
-    dir.pipe(pairs, "store load s --ordered --table birds").prints("");
-    dir.pipe(pairs, "store load s --table plain").prints("");
-    dir.run("store put s koel 1 --ordered").prints("");
-    for table in ["", "--table birds"] {
-        dir.run(&format!("store scan s {table}")).prints(sorted);
-    }
-    dir.run("store scan s --table plain").prints("koel\nhoopoe\nkiwi\nrobin\n");
-    for table in ["", "--table birds", "--table plain"] {
-        let prints = |range: &str, lines| {
-            dir.run(&format!("store scan s {range} {table}")).prints(lines);
-        };
-        prints("--prefix k", "kiwi\nkoel\n");
-        prints("--from kiwi --until robin", "kiwi\nkoel\n");
-        prints("--from kj --values", "koel\t1\nrobin\t4\n");
-        prints("--until kiwi", "hoopoe\n");
-    }
-    let in_no_order = "store 's': keys of table 'plain' are in no order: open it as it is, or \
-                       change that ('set_ordered', or 'malkoha store order')";
-    dir.run("store put s koel 1 --table plain --ordered").complains(in_no_order);
-    dir.run("store order s --table plain --json")
-        .prints("{\"ordered\":true,\"table\":\"plain\"}\n");
-    dir.run("store scan s --table plain").prints(sorted);
-    dir.run("store order s --table plain --off").prints("");
-    dir.run("store scan s --table plain").prints("koel\nhoopoe\nkiwi\nrobin\n");
-}
-
-#[test]
-fn tables_are_apart() {
-    let dir = Dir::new();
-    dir.run("store put s koel Eudynamys --table birds").prints("");
-    dir.pipe("koel\thouse crow\nkiwi\t\n", "store load s --table hosts").prints("");
-    dir.run("store put s koel main").prints("");
-    dir.run("store get s koel --table birds").prints("Eudynamys");
-    dir.run("store get s koel --table hosts").prints("house crow");
-    dir.run("store get s koel").prints("main");
-    dir.run("store scan s --table hosts --values").prints("koel\thouse crow\nkiwi\t\n");
-    dir.run("store scan s --table hosts --prefix ki").prints("kiwi\n");
-    dir.run("store scan s").prints("koel\n");
-    dir.run("store tables s").prints("birds\nhosts\n");
-    dir.run("store del s kiwi --table birds").finds_nothing();
-    dir.run("store del s koel --table birds").prints("");
-    dir.run("store tables s --remove hosts").prints("");
-    dir.run("store tables s --remove hosts").finds_nothing();
-    dir.run("store tables s --json").prints("{\"tables\":[\"birds\"]}\n");
-    let none =
-        "store 's': there is no table 'hosts' in the store: 'tables' lists those that it has";
-    for command in ["get s koel", "del s koel", "scan s", "scan s --prefix k"] {
-        dir.run(&format!("store {command} --table hosts")).complains(none);
-    }
-    dir.run("store scan s").prints("koel\n");
-    dir.run("store verify s").succeeds();
-}
-
-#[test]
-fn names_of_tables_may_be_odd_but_not_empty() {
-    let dir = Dir::new();
-    dir.shell("$MALKOHA store put s koel 1 --table \"$(printf 'a\\nb\\033[31m')\"").prints("");
-    dir.run("store tables s").prints("a\\nb\\033[31m\n");
-    dir.run("store tables s --json").prints("{\"tables\":[\"a\\nb\\u001b[31m\"]}\n");
-    for name in [String::new(), "n".repeat(256)] {
-        let run = dir.run(&format!("store put none koel 1 --table={name}"));
-        assert_eq!(run.code, Some(2));
-        assert!(run.stderr.contains("has 1 to 255 bytes"), "{}", run.stderr);
-    }
-    assert_eq!(dir.names(), ["s"]);
-}
 
 #[test]
 fn values_are_compressed_if_asked_for() {
@@ -180,41 +57,6 @@ fn files_are_restored_byte_for_byte() {
     );
     dir.run("store import -q --fixed 1004 --sha256 fixed a").prints("");
     dir.run("store export fixed a").prints(dir.read("a"));
-}
-
-const NO_STORE: &str =
-    "there is no store in 'none': nothing was written yet, or it is another directory";
-
-#[test]
-fn what_is_wrong_is_told() {
-    let dir = Dir::with("file", "x");
-    for command in ["get none k", "del none k"] {
-        dir.run(&format!("store {command}")).complains(NO_STORE);
-    }
-    dir.run("store import new --fixed 0 file").complains(
-        "invalid value '0' for '--fixed <BYTES>': 0 is not in 1..=1073741824 (see malkoha --help)",
-    );
-    dir.run("store import new missing")
-        .complains("cannot open 'missing': No such file or directory");
-    assert_eq!(dir.names(), ["file"]);
-}
-
-#[test]
-fn pairs_are_loaded_and_a_store_is_a_list() {
-    let dir = Dir::with("birds", "koel\nkiwi\nanı\n");
-    dir.pipe("koel\tEudynamys\nani\tCrotophaga\tani\nempty\t\n", "store load s").prints("");
-    dir.run("store get s ani").prints("Crotophaga\tani");
-    dir.run("store get s empty").prints("");
-    dir.run("screen --list s birds").prints("koel\n");
-    dir.run("screen -v --list s birds").prints("kiwi\nanı\n");
-    dir.run("check -c s birds").prints("1\n");
-    dir.run("screen --approximate --list s birds")
-        .complains("a store answers without error: leave --approximate away");
-    dir.run("screen --list . birds").complains("cannot open list '.': it is a directory");
-    let run = dir.pipe("a\tb\nno tab\n", "store load --echo s");
-    assert_eq!((&*run.stdout, run.code), (&b"a\n"[..], Some(2)));
-    assert!(run.stderr.contains("line 2 has no tab"));
-    dir.run("store get s a").prints("b");
 }
 
 #[test]

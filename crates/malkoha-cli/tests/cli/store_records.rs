@@ -1,77 +1,11 @@
-//! `malkoha store`: JSON records, keys of any bytes, and directories that are no stores.
+//! `malkoha store`: damage, crashes, and stores in use.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 
 use malkoha_store::{Durability, Options, Store};
 use serde_json::json;
 
-use crate::harness::{Dir, Run};
-
-/// Runs a command with a last argument of any bytes.
-fn run_with(dir: &Dir, arguments: &str, last: &[u8]) -> Run {
-    dir.command(arguments).arg(OsStr::from_bytes(last)).output().unwrap().into()
-}
-
-#[test]
-fn every_command_prints_a_record() {
-    let dir = Dir::with("file", "x");
-    for (command, code, record) in [
-        ("put --json s koel Eudynamys", 0, json!({ "key": "koel", "value_bytes": 9, "put": true })),
-        (
-            "get --json s koel",
-            0,
-            json!({ "key": "koel", "found": true, "value": "Eudynamys", "value_bytes": 9 }),
-        ),
-        ("get --json s kiwi", 1, json!({ "key": "kiwi", "found": false })),
-        ("load --json s", 1, json!({ "pairs": 0 })),
-        ("scan --json s", 0, json!({ "key": "koel", "value_bytes": 9 })),
-        (
-            "scan --json --values --hex s",
-            0,
-            json!({
-                "key_hex": "6b6f656c", "value_hex": "457564796e616d7973", "value_bytes": 9,
-            }),
-        ),
-        ("del --json s koel kiwi", 0, json!({ "asked": 2, "removed": 1 })),
-        ("del --json s koel", 1, json!({ "asked": 1, "removed": 0 })),
-        (
-            "repair --json s",
-            0,
-            json!({ "keys": 0, "skipped": [], "lost_keys": [], "set_aside": [] }),
-        ),
-        (
-            "import --json s file",
-            0,
-            json!({
-                "files": 1, "directories": 0, "links": 0, "bytes": 1, "chunks": 1,
-                "new_bytes": 1, "skipped": 0, "failed": 0,
-            }),
-        ),
-        (
-            "export --json s --into out",
-            0,
-            json!({ "files": 1, "directories": 0, "links": 0, "bytes": 1 }),
-        ),
-        ("rm --json s none", 1, json!({ "removed": 0 })),
-        ("rm --json s file", 0, json!({ "removed": 1 })),
-        ("gc --json s", 0, json!({ "chunks": 1, "bytes": 1 })),
-        (
-            "verify --json s",
-            0,
-            json!({
-                "records": 0, "live": 0, "unfinished": null, "unfinished_files": [], "damage": [],
-                "lost": 0, "lost_keys": [],
-            }),
-        ),
-        ("compact --json s", 0, json!({ "log_bytes_before": 0, "log_bytes": 0 })),
-        ("backup --json s copy", 0, json!({ "keys": 0, "files": 0, "log_bytes": 0 })),
-    ] {
-        let run = dir.run(&format!("store {command}"));
-        assert_eq!((run.json(), run.code, &*run.stderr), (record, Some(code), ""), "{command}");
-    }
-}
+use crate::harness::Dir;
 
 #[test]
 fn damage_is_listed_in_the_record() {
@@ -192,109 +126,6 @@ fn what_a_crash_left_is_told() {
     let run = dir.run("store verify s").succeeds();
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
     dir.run("store put s k v").prints("");
-}
-
-#[test]
-fn keys_and_values_are_any_bytes() {
-    let dir = Dir::new();
-    let (key, value) = (b"\xff\n\t", b"\xfe\n");
-    let mut put = dir.command("store put s");
-    put.arg(OsStr::from_bytes(key)).arg(OsStr::from_bytes(value));
-    assert!(put.status().unwrap().success());
-    run_with(&dir, "store get s", key).prints(value);
-    dir.run("store get --hex s ff0a09").prints(value);
-    dir.run("store get --hex s FF0A09").prints(value);
-    dir.run("store scan s").prints(b"\xff\n\t\n");
-    dir.run("store scan --hex s").prints("ff0a09\n");
-    let run = dir.run("store scan --json --values s").succeeds().json();
-    assert_eq!(run, json!({ "key_hex": "ff0a09", "value_hex": "fe0a", "value_bytes": 2 }));
-    let run = run_with(&dir, "store get --json s", key).json();
-    assert_eq!((&run["key_hex"], &run["value_hex"]), (&json!("ff0a09"), &json!("fe0a")));
-    // A key without bytes is one too; a NUL byte has no other spelling.
-    run_with(&dir, "store put s x", b"").prints("");
-    run_with(&dir, "store get --json s", b"").prints_with(1, "{\"found\":false,\"key\":\"\"}\n");
-    dir.pipe("nul", "store put --hex s 00").prints("");
-    dir.run("store scan --hex --values s").prints("ff0a09\tfe0a\n78\t\n00\t6e756c\n");
-    dir.shell("$MALKOHA store scan --hex --values s | $MALKOHA store load --hex copy").prints("");
-    dir.run("store scan --hex --values copy").prints("ff0a09\tfe0a\n78\t\n00\t6e756c\n");
-    dir.run("store del --hex s ff0a09 00").prints("");
-    dir.run("store scan s").prints("x\n");
-    dir.run("store put --hex s 0g v")
-        .complains("'0g' is not hex digits, two a byte: Invalid character 'g' at position 1");
-    dir.run(&format!("store get --hex s {}", "0x".repeat(100))).complains(&format!(
-        "'{}...' is not hex digits, two a byte: Invalid character 'x' at position 1",
-        "0x".repeat(20)
-    ));
-    dir.run("store get --hex s 0")
-        .complains("'0' is not hex digits, two a byte: Odd number of digits");
-}
-
-#[test]
-fn a_line_that_is_no_pair_loses_none_before_it() {
-    let dir = Dir::new();
-    dir.pipe("a\t1\nb\t2\nc\nd\t4\n", "store load s").complains(
-        "line 3 has no tab: write 'KEY<tab>VALUE' in each line; the pairs before it are in",
-    );
-    dir.run("store scan --values s").prints("a\t1\nb\t2\n");
-    dir.pipe("61\t03\nx\t\n", "store load --hex s")
-        .complains("line 2: 'x' is not hex digits, two a byte: Odd number of digits");
-    dir.run("store get s a").prints(b"\x03");
-    let long = format!("c\t1\n{}\t2\n", "x".repeat(70_000));
-    dir.pipe(long, "store load s")
-        .complains("line 2: the key has 70000 bytes, more than the 65536 that a key may have");
-    dir.run("store get s c").prints("1");
-}
-
-/// What is asked of a directory of others changes nothing in it.
-#[test]
-fn directories_that_are_no_stores_stay_as_they_are() {
-    let dir = Dir::with("file", "x");
-    for name in ["empty", "photos"] {
-        fs::create_dir(dir.path(name)).unwrap();
-    }
-    dir.write("photos/cuckoo.log", "no log file of a store");
-    for place in ["empty", "photos"] {
-        for command in [
-            "get STORE k",
-            "del STORE k",
-            "scan STORE",
-            "export STORE --into out",
-            "ls STORE",
-            "rm STORE x",
-            "gc STORE",
-            "stats STORE",
-            "compact STORE",
-            "verify STORE",
-            "repair STORE",
-            "backup STORE out",
-        ] {
-            let command = format!("store {}", command.replace("STORE", place));
-            dir.run(&command).complains(&format!(
-                "there is no store in '{place}': nothing was written yet, or it is another directory"
-            ));
-        }
-        assert!(
-            fs::read_dir(dir.path(place))
-                .unwrap()
-                .all(|it| it.unwrap().file_name() == "cuckoo.log")
-        );
-    }
-    for command in ["put photos k v", "load photos", "load --echo photos", "import photos file"] {
-        dir.run(&format!("store {command}")).complains(
-            "store 'photos': it has other files and no store: name an empty or new directory",
-        );
-    }
-    assert_eq!(fs::read_dir(dir.path("photos")).unwrap().count(), 1);
-    dir.run("store put file k v").complains("store 'file': it is no directory, and a store is one");
-    dir.run("store put file/s k v")
-        .complains("store 'file/s': cannot make 'file/s': Not a directory");
-    let long = "x".repeat(70_000);
-    run_with(&dir, "store put new", long.as_bytes())
-        .complains("store 'new': the key has 70000 bytes, more than the 65536 that a key may have");
-    assert_eq!(dir.names(), ["empty", "file", "photos"]);
-    // A store that was only begun is one.
-    dir.write("empty/LOCK", "");
-    dir.run("store put empty k v").prints("");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn grows_with_the_stream() {
     let dir = Dir::with("input", input);
     for options in ["", "--capacity 10", "--capacity 50k", "--seed 9 --capacity 100k"] {
         dir.run(&format!("uniq {options} input")).prints(&expected);
-        dir.shell(&format!("cat input | $MALKOHA uniq {options}")).prints(&expected);
+        dir.shell(&format!("cat input | malkoha uniq {options}")).prints(&expected);
     }
     // At this rate one such stream in fifty loses a line; this one does not.
     dir.run("uniq --approximate --seed 9 --capacity 100k input").prints(&expected);
@@ -98,8 +98,8 @@ fn counts_duplicates_and_unique_lines() {
         for threads in [1, 2] {
             let uniq = format!("uniq --threads {threads} --capacity 10 {option}");
             dir.run(&format!("{uniq} one two")).prints(&expected);
-            dir.shell(&format!("cat one two | $MALKOHA {uniq}")).prints(&expected);
-            dir.shell(&format!("cat two | $MALKOHA {uniq} one -")).prints(&expected);
+            dir.shell(&format!("cat one two | malkoha {uniq}")).prints(&expected);
+            dir.shell(&format!("cat two | malkoha {uniq} one -")).prints(&expected);
         }
     }
     dir.pipe("a\n", "uniq -d").finds_nothing();
@@ -112,7 +112,7 @@ fn counts_duplicates_and_unique_lines() {
 fn a_file_that_grows_is_read_as_it_was() {
     let dir = Dir::with("input", "a\nb\n");
     dir.run("uniq input input").prints("a\nb\n");
-    dir.shell("$MALKOHA uniq --repeated input input | tee -a input > out").prints("");
+    dir.shell("malkoha uniq --repeated input input | tee -a input > out").prints("");
     assert_eq!(dir.read("out"), b"a\nb\n");
 }
 
@@ -136,8 +136,8 @@ fn lines_are_new_again_after_a_time() {
     }
     let dir = Dir::with("log", &input);
     let options = "--within 24h --time-field 1 -t ' ' -k 2";
-    dir.shell(&format!("$MALKOHA uniq {options} --renew log")).prints(&expected);
-    let printed = dir.shell(&format!("$MALKOHA uniq {options} log")).succeeds().stdout;
+    dir.shell(&format!("malkoha uniq {options} --renew log")).prints(&expected);
+    let printed = dir.shell(&format!("malkoha uniq {options} log")).succeeds().stdout;
     let printed = String::from_utf8(printed).unwrap();
     let others = |text: &str| -> Vec<String> {
         text.lines().filter(|line| !line.ends_with(" 7")).map(str::to_owned).collect()
@@ -155,7 +155,7 @@ fn lines_have_the_time_of_their_arrival() {
     let dir = Dir::new();
     dir.pipe("a\nb\na\n", "uniq --within 1h").prints("a\nb\n");
     dir.pipe("a\nb\na\n", "uniq --within 1h --repeated").prints("a\n");
-    let run = dir.shell("{ echo a; sleep 1; echo a; } | $MALKOHA uniq --within 100ms");
+    let run = dir.shell("{ echo a; sleep 1; echo a; } | malkoha uniq --within 100ms");
     run.prints("a\na\n");
     let run = dir.pipe("a\tx\n", "uniq --within 1h --time-field 1");
     assert!(run.code == Some(2) && run.stderr.contains("'a' is no time"), "{run:?}");
@@ -201,10 +201,10 @@ fn threads_agree_on_what_is_new() {
     let expected = dir.shell("awk '!s[$0]++' lines").succeeds().stdout;
     for threads in [1, 2, 3, 8] {
         dir.run(&format!("uniq --threads {threads} --capacity 10 lines")).prints(&expected);
-        dir.shell(&format!("cat lines | $MALKOHA uniq --threads {threads}")).prints(&expected);
+        dir.shell(&format!("cat lines | malkoha uniq --threads {threads}")).prints(&expected);
     }
     let run = dir.shell(
-        "{ cat lines; echo '\"'; cat lines; } | $MALKOHA uniq --csv -k 1 --threads 4 --strict",
+        "{ cat lines; echo '\"'; cat lines; } | malkoha uniq --csv -k 1 --threads 4 --strict",
     );
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("a quote that is not closed"), "{}", run.stderr);
