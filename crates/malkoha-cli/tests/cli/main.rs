@@ -9,7 +9,6 @@ mod generated;
 mod guide;
 mod harness;
 mod help;
-mod keys;
 mod kinds;
 mod maps;
 mod messages;
