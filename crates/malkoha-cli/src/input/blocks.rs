@@ -141,7 +141,9 @@ impl Blocks {
                     block.header.clone_from(&self.header);
                     block.line = self.line;
                     block.offset = self.offset + block.start as u64;
-                    if let Some(keys) = keys.as_ref().filter(|_| self.offset == 0) {
+                    // The first records may come after the header.
+                    let beginning = self.header.as_ref().map_or(0, |it| it.len() as u64 + 1);
+                    if let Some(keys) = keys.as_ref().filter(|_| self.offset <= beginning) {
                         keys.look_at(block.source());
                     }
                     self.offset += block.filled as u64;

@@ -216,67 +216,7 @@ mod tests {
     use super::*;
 
     /// One case in each line: names and what they stand for, and lines of lists that have them.
-    const CASES: &str = r#"
-ads.example 11 ¦ ads.example ¦ ADS.Example. ¦ .ads.example ¦ +.ads.example ¦   - '+.ads.example'
-ads.example 11 ¦ "ads.example", ¦ ||ads.example^$all ¦ ads.example^ ¦ 0.0.0.0 ads.example # why
-ads.example 11 ¦ 127.0.0.1    ads.example ¦ ::1 localhost ads.example ¦ address=/ads.example/0.0.0.0
-ads.example 11 ¦ domain-rules /ads.example/ -c none -a # ¦ ipset=/ads.example/x
-ads.example 22 ¦ domain-rules /ads.example/ -address - ¦ nameserver /ads.example/-
-Else ¦ server=/ads.example/10.0.0.1 ¦ local=/ads.example/::1#5353 ¦ nameserver /ads.example/x
-Else ¦ domain-rules /ads.example/ -n x ¦ domain-rules /ads.example/ -a 10.0.0.1
-Else ¦ zone "ads.example" { type forward; }; ¦ zone "ads.example" IN {type slave;};
-Else ¦ add name=ads.example type=FWD forward-to=10.0.0.1 ¦ local-zone: ads.example inform
-NoDomain ¦ ..ads.example ¦ +..ads.example ¦ ...x ¦ *..ads.example ¦ ads.example..
-NoDomain ¦ rules: ads.example ¦ payload: ['a.example'] ¦ server: a ¦ --- ads.example
-NoDomain ¦ local ads.example ¦ IN ads.example ¦ NS ads.example ¦ [ads] ads.example
-Else ¦ 192.168.1.5 nas.lan ¦ address=/ads.example/192.168.1.5 ¦ address /ads.example/10.0.0.1
-Else ¦ local-data: "nas.lan A 192.168.1.5" ¦ add name=nas.lan address=192.168.1.5 ¦ ads.example A 1.2.3.4
-Partly ads.example ¦ 0.0.0.0 ads.example bad..name ¦ address=/bad..name/ads.example/
-ads.example 11 ¦ add name=ads.example address=127.0.0.1 ¦ local-data: "ads.example AAAA ::"
-Nothing ¦ 1H30M ¦ 1h30m ; x ¦ 1W2D ¦ forward-zone: ¦ domains:
-Undone ¦ /ip dns static remove [find name=ads.example]
-ads.example 11 ¦ server=/ads.example/ ¦ local=/ads.example/ ¦ address /ads.example/#
-ads.example 11 ¦ local-zone: "ads.example." static ¦ local-data: 'ads.example A 0.0.0.0'
-ads.example 11 ¦ :: ads.example ¦ 0 ads.example ¦ ads.example ; x ¦ ads.example. in cname .
-ads.example 11 ¦ ads.example. 300 IN CNAME . ¦ ads.example A 0.0.0.0 ¦ domain:ads.example:@ads
-ads.example 11 ¦ - DOMAIN-SUFFIX,ads.example,REJECT ¦ host-suffix, ads.example, reject
-ads.example 11 ¦ zone "ads.example" IN {type primary;}; ¦ add name=ads.example type=NXDOMAIN
-ads.example 11 ¦ /ip dns static add name="ads.example" ¦ //ads.example/x ¦ ||ads.example^$all
-ads.example 11 ¦ ^(.+\.)?ads\.example$ ¦ /(?:^|\.)ads\.example$/ ¦ ads.example#why
-ads.example 11 ¦ (^|\.)ads\.example$ ¦ https://ads.example/path?x ¦ http://u:w@ads.example:8080
-ads.example 11 ¦ ads.example:443 ¦ |https://ads.example^ ¦ ads.example # ads ¦ ||ads.example
-ads.example 01 ¦ *.ads.example ¦ ||*.ads.example^ ¦ *.ads.example CNAME .
-ads.example 10 ¦ full:ads.example ¦ DOMAIN,ads.example,REJECT ¦ =ads.example ¦ |ads.example^
-ads.example 10 ¦ ^ads\.example$ ¦ address /-.ads.example/#
-ads.example 01 ¦ full:*.ads.example ¦ DOMAIN,*.ads.example ¦ =*.ads.example ¦ |*.ads.example^
-ads.example 33 ¦ ||ads.example^$important ¦ ||ads.example^$important,all
-ads.example 44 ¦ @@||ads.example^$important
-ads.example 22 ¦ @@||ads.example^ ¦ @@ads.example ¦ server=/ads.example/# ¦ address /ads.example/-
-ads.example 22 ¦ local-zone: ads.example always_transparent ¦ ads.example CNAME rpz-passthru.
-ads.example 20 ¦ @@|ads.example^|
-a.example,b.example 11 ¦ 0.0.0.0 a.example b.example ¦ address=/a.example/b.example/::
-xn--bcher-kva.example 11 ¦ Bücher.example
-ab.example 11 ¦ Ａb。Example.
-Nothing ¦ // x ¦ //x ¦ ## x ¦ ### x ¦ ######## ¦ ##===== ¦ ##
-Nothing ¦ # x ¦ ! x ¦ [Adblock Plus] ¦ ; x ¦ 127.0.0.1 localhost ¦ server: ¦ payload: ¦ }; ¦ 
-Nothing ¦ fe80::1%lo0 localhost ¦ /ip dns static ¦ [Rule]
-Nothing ¦ $TTL 60 ¦ @ SOA a. b. 1 2 3 4 5 ¦ @ IN NS localhost. ¦   NS localhost.
-ads.example 22 ¦ DOMAIN-SUFFIX,ads.example,DIRECT ¦ local=/ads.example/#
-ads.example 11 ¦ ads.example:@ads
-Nothing ¦ 1h ; x ¦ 30M ¦ 1w ) ¦ 2024010101 ; serial ¦ 1 2 3 4 5 ) ¦ [Adblock Plus 2.0]
-NoDomain ¦ [ads.example] ¦ $important ¦ 12345 ¦ 1.2.3 ¦ 0.0.0.0 0 ¦ a..example ¦ address /x.y/-6
-Slashes ¦ //ads.example ¦ //ads.example:8080
-Undone ¦ add name=ads.example type=NXDOMAIN disabled=yes
-NoDomain ¦ see https://ads.example for more ¦ RULE-SET,https://ads.example/x.txt,REJECT
-NoDomain ¦ ads.example CNAME rpz-tcp-only.
-NoDomain ¦ ads.example##.banner ¦ ads.example#@#.banner ¦ ads.example,b.example#?#div ¦ add list=x
-NoDomain ¦ /ip firewall address-list add address=ads.example ¦ ||ads.example^$important,third-party
-NoDomain ¦ 。 ¦ １９２.0.2.7 ¦ ###banner
-NoDomain ¦ ##.banner ¦ /banner/* ¦ ||ads.example^$third-party ¦ ||ads.example/path ¦ a b ¦ a,b
-NoDomain ¦ conf-dir=/etc ¦ 0.0.0.0 ¦ 192.0.2.7 ¦ http://192.0.2.7/ ¦ keyword:ads ¦ ^ads.example$
-NoDomain ¦ 32.7.2.0.192.rpz-ip CNAME . ¦ ["ads.example"]
-NoDomain ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - ¦ local-zone:
-"#;
+    const CASES: &str = include_str!("domains.txt");
 
     #[test]
     fn names_are_as_long_as_any() {
@@ -295,7 +235,7 @@ NoDomain ¦ DOMAIN-KEYWORD,ads ¦ a*.example ¦ é*.example ¦ a;b.example ¦ - 
 
     #[test]
     fn lines_as_people_have_them() {
-        for case in CASES.lines().filter(|case| !case.is_empty()) {
+        for case in CASES.lines() {
             let (expected, lines) = case.split_once(" ¦ ").unwrap();
             for line in lines.split(" ¦ ") {
                 let (mut names, mut reaches) = (Vec::new(), Vec::new());

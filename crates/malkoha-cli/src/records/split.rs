@@ -99,15 +99,6 @@ mod tests {
         lines
     }
 
-    #[test]
-    fn a_terminator_ends_a_line_and_begins_none() {
-        assert_eq!(lines(b""), [b""; 0]);
-        assert_eq!(lines(b"\n"), [b""]);
-        assert_eq!(lines(b"a"), [b"a"]);
-        assert_eq!(lines(b"a\n"), [b"a"]);
-        assert_eq!(lines(b"\na\r\n\nb"), [&b""[..], b"a\r", b"", b"b"]);
-    }
-
     /// Separators at every distance, wherever those that are looked for at once end.
     #[test]
     fn lines_of_any_length() {
@@ -116,17 +107,5 @@ mod tests {
             let expected = [&text[0][..], &text[2], b"", b"x"];
             assert_eq!(lines(&text.concat()), expected);
         }
-    }
-
-    #[test]
-    fn batches_are_full_but_the_last() {
-        let bytes = b"x\n".repeat(2 * BATCH + 1);
-        let mut sizes = Vec::new();
-        split(&bytes, b'\n', |batch| {
-            sizes.push(batch.len());
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(sizes, [BATCH, BATCH, 1]);
     }
 }

@@ -62,8 +62,9 @@ pub(super) fn register(
     for command in &commands {
         let entry = entries.iter().find(|(name, _)| *name == command.name);
         let &(_, entry) = entry.ok_or_else(|| format!("{} has no handler", command.name))?;
-        create(context, command, entry, has_category)
-            .ok_or_else(|| format!("the server refuses {}: is it there already?", command.name))?;
+        create(context, command, entry, has_category).ok_or_else(|| {
+            format!("{} is there already, or wrong in commands.json", command.name)
+        })?;
     }
     (commands.len() == entries.len()).then_some(()).ok_or_else(|| "a handler is not listed".into())
 }
