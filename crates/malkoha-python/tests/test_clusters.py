@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from malkoha import _parts
 from malkoha.text import Deduplicator
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -31,15 +32,58 @@ def wanted(rows):
 
 @pytest.fixture(scope="module")
 def texts():
-    """Texts of which half are those before them with a word changed, and the numbers of the rows
-    that one machine keeps."""
+    """Texts, the same with a word changed, these with another one changed, and one text many times;
+    and the numbers of the rows that one machine keeps."""
     random = np.random.default_rng(2)
-    rows = [" ".join(row) for row in random.integers(0, 1000, (2000, 60)).astype(str)]
-    changed = [row.replace(" ", " koel ", 1) for row in rows]
-    rows = pd.DataFrame({"text": random.permutation(rows + changed), "n": range(4000)})
+    words = random.integers(0, 1000, (1000, 60)).astype(str)
+    rows = [" ".join(row) for row in words]
+    for changed in 10, 30:
+        words[:, changed] = "koel"
+        rows += [" ".join(row) for row in words]
+    rows = pd.DataFrame({"text": random.permutation(rows + rows[:1] * 1000), "n": range(4000)})
     kept = Deduplicator(near=0.8).keep(rows["text"])
-    assert 1900 < kept.sum() < 2200
+    assert 1000 < kept.sum() < 1500
     return rows, rows["n"][kept].tolist()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How many rows the process that decides has got."""
+    counts, decided = [], _parts.decided
+
+    def counted(batches, options):
+        batches = list(batches)
+        counts.append(sum(np.count_nonzero(~_parts.is_mark(ids)) for ids, _, _ in batches))
+        return decided(batches, options)
+
+    monkeypatch.setattr(_parts, "decided", counted)
+    return counts
+
+
+def changing():
+    """A step that makes other texts each time. Workers cannot import it, but get it as a closure."""
+
+    def change(part):
+        lengths = np.random.default_rng().integers(0, 99, len(part))
+        return part.assign(text=["k" * length for length in lengths])
+
+    return change
+
+
+def check_texts(cluster, frames, changed, nulls, texts, asked, rows):
+    """Both ways give the rows of one machine, also of parts of which some are empty."""
+    other = {"near": 0.9, "shingle": "13c", "bands": (5, 20), "seed": 1}
+    others = texts[0]["n"][Deduplicator(**other).keep(texts[0]["text"])].tolist()
+    for frame in frames:
+        for shuffle in (False, True):
+            assert rows(cluster.deduplicate_text(frame, "text", shuffle=shuffle)) == texts[1]
+        assert asked[-2] == len(texts[0]) and 0 < asked[-1] < len(texts[0]) / 10
+        assert rows(cluster.deduplicate_text(frame, "text", shuffle=True, **other)) == others
+    for shuffle in (False, True):
+        with pytest.raises(Exception, match="persist the frame first"):
+            rows(cluster.deduplicate_text(changed, "text", shuffle=shuffle))
+        with pytest.raises(Exception, match="null"):
+            cluster.deduplicate_text(nulls, "text", shuffle=shuffle)
 
 
 KEYS = ["url", ["url", "page"]]
@@ -66,7 +110,7 @@ def few(wanted, on):
     return keys
 
 
-def test_dask(rows, wanted, texts, tmp_path):
+def test_dask(rows, wanted, texts, asked, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
     from distributed import Client
@@ -84,9 +128,11 @@ def test_dask(rows, wanted, texts, tmp_path):
         read = cluster.deduplicate(dd.read_parquet(tmp_path), "url").compute()
         frame = dd.from_pandas(texts[0], npartitions=70)
         assert cluster.deduplicate_text(frame, "text").compute()["n"].tolist() == texts[1]
-        other = {"near": 0.9, "shingle": "13c", "bands": (5, 20), "seed": 1}
-        kept = cluster.deduplicate_text(frame, "text", **other).compute()
-        assert kept["n"].tolist() == texts[0]["n"][Deduplicator(**other).keep(texts[0]["text"])].tolist()
+        one, more = (dd.from_pandas(texts[0], npartitions=n) for n in (1, 5))
+        frames = one, dd.concat([more[more["n"] < 0], more])
+        nulls = more.assign(text=more["text"].where(more["n"] != 3000))
+        rows_of = lambda kept: kept.compute()["n"].tolist()
+        check_texts(cluster, frames, more.map_partitions(changing()), nulls, texts, asked, rows_of)
     assert sorted(read["url"]) == sorted(rows["url"].unique())
 
 
@@ -118,7 +164,7 @@ def test_ray(rows, wanted, texts, tmp_path):
     assert sorted(read["url"]) == sorted(rows["url"].unique())
 
 
-def test_spark(rows, wanted, texts, monkeypatch):
+def test_spark(rows, wanted, texts, asked, monkeypatch):
     # Its workers are processes of this interpreter.
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
@@ -134,16 +180,13 @@ def test_spark(rows, wanted, texts, monkeypatch):
             pruned = cluster.prune(frame, on, few(wanted, on)).toPandas()
             check(rows, on, wanted, seen, pruned, cluster.deduplicate(frame, on).toPandas())
         session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 300)
+        session.conf.set("spark.sql.shuffle.partitions", 4)
         some = session.createDataFrame(texts[0])
-        assert cluster.deduplicate_text(some, "text").toPandas()["n"].tolist() == texts[1]
-
-        def changing(batches):
-            for batch in batches:
-                lengths = np.random.default_rng().integers(0, 99, len(batch))
-                yield batch.assign(text=["k" * length for length in lengths])
-
-        changing = some.mapInPandas(changing, some.schema)
-        with pytest.raises(Exception, match="persist the frame first"):
-            cluster.deduplicate_text(changing, "text").toPandas()
+        frames = some.coalesce(1), some.where("n < 0").union(some)
+        change = changing()
+        changed = some.mapInPandas(lambda parts: map(change, parts), some.schema)
+        nulls = some.selectExpr("if(n = 3000, null, text) as text", "n")
+        rows_of = lambda kept: kept.toPandas()["n"].tolist()
+        check_texts(cluster, frames, changed, nulls, texts, asked, rows_of)
     finally:
         session.stop()

@@ -263,6 +263,10 @@ def test_keys_of_other_processes_decide_as_texts_do(threads):
     unaligned = np.frombuffer(b" " + keys.tobytes(), np.uint8)[1:].view(np.uint64)
     assert not seen.keep_keys(unaligned.reshape(keys.shape)).any()
     assert seen.band_keys([]).shape == (0, 20) and seen.keep_keys(keys[:0]).shape == (0,)
+    # Keys that repeat the one before them are none.
+    few = Deduplicator(**options)
+    assert few.keep_keys(keys[:, :1].repeat(20, axis=1)).sum() == few.kept
+    assert few.expected_wrong_loss < texts.expected_wrong_loss / 10
     for wrong in (keys[:, :5], keys[0], keys.astype("int32"), [1]):
         with pytest.raises(TypeError, match="uint64 with 20 columns"):
             seen.keep_keys(wrong)

@@ -98,10 +98,12 @@ impl Prepared {
         &self.bands
     }
 
-    /// Replaces them, by those that another process has computed with the same options.
+    /// Replaces them, by those that another process has computed with the same options. A key that
+    /// repeats the one before it is left out, so that a text can have fewer keys than others.
     pub fn set_band_keys(&mut self, keys: &[u64]) {
         self.bands.clear();
         self.bands.extend_from_slice(keys);
+        self.bands.dedup();
     }
 }
 

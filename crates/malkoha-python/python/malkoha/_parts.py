@@ -1,6 +1,7 @@
 """The work of a cluster on one part of a table, for every engine."""
 
 import zlib
+from collections import defaultdict
 
 import numpy as np
 
@@ -82,6 +83,56 @@ def settled(found, shared):
             if keep[row]:
                 taken |= numbers
     return keep
+
+
+def ids(part, first, count):
+    """Ids of rows of a part, in order. The part's own id is before them: that of its mark."""
+    return (part << 32) + np.arange(first + 1, first + count + 1, dtype="uint32").astype("int64")
+
+
+def is_mark(ids):
+    return ids % (1 << 32) == 0
+
+
+def mark(part, check, bands):
+    """The id and the keys of a part's mark, which brings its check to the process that decides."""
+    return ids(part, -1, 1), np.full((1, bands), part << 32 | check, "uint64")
+
+
+def pairs(ids, keys):
+    """Each key by itself, with its row's id."""
+    return {"id": np.repeat(ids, keys.shape[1]), "key": keys.ravel().view("int64")}
+
+
+def unsettled(ids, taken, keys, counts, bands):
+    """Of rows with `counts` keys each, the ids and keys of those to decide on, where a row's last
+    key repeats, and the ids of those that go, because a key of theirs is taken."""
+    asked = is_mark(ids) | ~taken
+    at = np.minimum(np.arange(bands), counts[asked, None] - 1)
+    at += (np.cumsum(counts) - counts)[asked, None]
+    return ids[asked], keys.view("uint64")[at], ids[~asked]
+
+
+def decided(batches, options):
+    """Decides by the ids and keys of rows, in order. Each batch also has the ids of rows that go in
+    any case. Returns for each part the bits of its rows up to the last that goes, set for those that
+    go, and its check."""
+    seen, gone, checks = Deduplicator(**options), defaultdict(list), {}
+    for ids, keys, others in batches:
+        marks = is_mark(ids)
+        checks |= zip((ids[marks] >> 32).tolist(), (keys[marks, 0] % (1 << 32)).tolist())
+        for some in ids[~marks][~seen.keep_keys(keys[~marks])], others:
+            parts, first = np.unique(some >> 32, return_index=True)
+            for part, rows in zip(parts.tolist(), np.split(some, first[1:])):
+                gone[part].append(rows.astype("uint32") - 1)
+    none = np.empty(0, "uint32")
+    numbers = {part: np.concatenate([none, *gone[part]]) for part in checks}
+    return {part: (np.packbits(np.bincount(numbers[part])), checks[part]) for part in checks}
+
+
+def staying(bits, first, count):
+    """A mask of `count` rows from `first` on."""
+    return np.unpackbits(bits, count=first + count)[first:] == 0
 
 
 def check(lengths, before=0):

@@ -5,13 +5,12 @@
 For texts they are those of Deduplicator: ``shingle``, ``bands``, ``rate``, ``seed`` or ``key``.
 """
 
-from collections import defaultdict
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from . import CuckooFilter, _parts
 from .text import Deduplicator
@@ -58,44 +57,79 @@ def deduplicate(frame: DataFrame, on: str | list[str], **options) -> DataFrame:
     return alone.union(others.dropDuplicates(on))
 
 
-def deduplicate_text(frame: DataFrame, on: str, near: float = 0.8, **options) -> DataFrame:
+def deduplicate_text(
+    frame: DataFrame, on: str, near: float = 0.8, *, shuffle: bool = False, **options
+) -> DataFrame:
     """The rows whose text in column `on`, which holds no nulls, is not similar to that of a row
     before them that stays. The same ones as of one machine: the order is that of the partitions,
     and of the rows in them. Tasks compute keys of their texts; the driver decides by them, now, and
-    what this returns reads the frame a second time, which has to be the same."""
+    what this returns reads the frame a second time, which has to be the same.
+
+    With `shuffle`, Spark shuffles the keys, tasks settle most rows, and the driver decides on the
+    others alone. The same rows stay but for false positives: there are fewer."""
     options = {"near": near, **options}
+    bands = Deduplicator(**options).band_keys([]).shape[1]
+    pack = (lambda *keys: pa.record_batch(_parts.pairs(*keys))) if shuffle else _packed
 
     def sign(batches):
-        number, check = TaskContext.get().partitionId(), 0
+        part, row, check = TaskContext.get().partitionId(), 0, 0
         for batch in batches:
             texts = batch.column(on)
-            keys = _parts.signed(texts, options).tobytes()
-            check = _parts.check(pc.utf8_length(texts), check)
-            columns = [pa.array([number]), pa.array([check]), pa.array([keys], pa.binary())]
-            yield pa.record_batch(columns, ["part", "check", "keys"])
+            keys = _parts.signed(texts, options)
+            yield pack(_parts.ids(part, row, len(keys)), keys)
+            row, check = row + len(keys), _parts.check(pc.utf8_length(texts), check)
+        yield pack(*_parts.mark(part, check, bands))
 
-    signed = frame.select(on).mapInArrow(sign, "part long, check long, keys binary")
-    seen, masks, checks = Deduplicator(**options), defaultdict(list), {}
-    bands = seen.band_keys([]).shape[1]
-    for row in _rows(signed):
-        keys = np.frombuffer(row["keys"], np.uint64).reshape(-1, bands)
-        masks[row["part"]].append(seen.keep_keys(keys))
-        checks[row["part"]] = row["check"]
-    parts = {part: (np.concatenate(masks[part]), check) for part, check in checks.items()}
-    parts = frame.sparkSession.sparkContext.broadcast(parts)
+    signed = frame.select(on).mapInArrow(sign, "id long, key long" if shuffle else PACKED)
+    rows = _rows(_unsettled(signed, bands) if shuffle else signed)
+    rows = ([np.frombuffer(column, np.int64) for column in row] for row in rows)
+    rows = ((ids, keys.view("uint64").reshape(-1, bands), gone) for ids, keys, gone in rows)
+    parts = frame.sparkSession.sparkContext.broadcast(_parts.decided(rows, options))
 
     def keep(batches):
-        mask, wanted = parts.value.get(TaskContext.get().partitionId(), ([], 0))
+        nothing = np.empty(0, np.uint8), 0
+        bits, wanted = parts.value.get(TaskContext.get().partitionId(), nothing)
         first, check = 0, 0
         for batch in batches:
             check = _parts.check(pc.utf8_length(batch.column(on)), check)
-            here = mask[first : first + batch.num_rows]
-            _parts.must_equal(len(here), batch.num_rows)
+            yield batch.filter(pa.array(_parts.staying(bits, first, batch.num_rows)))
             first += batch.num_rows
-            yield batch.filter(pa.array(here, pa.bool_()))
         _parts.must_equal(check, wanted)
 
     return frame.mapInArrow(keep, frame.schema)
+
+
+PACKED = "ids binary, keys binary, gone binary"
+
+
+def _packed(ids, keys, gone=np.empty(0)):
+    """Many rows as one."""
+    columns = {"ids": ids, "keys": keys, "gone": gone}
+    return pa.record_batch({name: [column.tobytes()] for name, column in columns.items()})
+
+
+def _unsettled(pairs, bands):
+    """The rows that are left for the driver. Keys move to equal ones, then to those of their row,
+    twice: a row that is the first with each of its keys stays and takes them, and later rows with
+    such a key go."""
+    by_key, by_id = Window.partitionBy("key"), Window.partitionBy("id")
+    is_mark = F.expr("id % 4294967296 = 0")
+    known = {"first": F.min("id").over(by_key), "rows": F.count("*").over(by_key)}
+    pairs = pairs.withColumns(known).where(is_mark | F.expr("rows > 1"))
+    pairs = pairs.withColumn("stays", F.min(F.expr("first = id")).over(by_id))
+    pairs = pairs.withColumn("taken", F.max("stays").over(by_key))
+    pairs = pairs.where(is_mark | F.expr("not stays")).repartitionByRange("id")
+    keys = F.max("taken").alias("taken"), F.collect_list("key").alias("keys")
+    rows = pairs.groupBy("id").agg(*keys)
+
+    def pack(batches):
+        for batch in batches:
+            ids, taken, keys = (batch.column(name) for name in ("id", "taken", "keys"))
+            columns = ids, taken, keys.flatten(), pc.list_value_length(keys)
+            columns = (column.to_numpy(zero_copy_only=False) for column in columns)
+            yield _packed(*_parts.unsettled(*columns, bands))
+
+    return rows.sortWithinPartitions("id").mapInArrow(pack, PACKED)
 
 
 def _filters(frame, on, options, *, distinct):

@@ -114,7 +114,8 @@ impl PyDeduplicator {
         keys.into_array().call_method1("reshape", ((rows.len(), bands),))
     }
 
-    /// Decides as keep() does, on texts of which band_keys() has computed these keys.
+    /// Decides as keep() does, on texts of which band_keys() has computed these keys. Of keys that no
+    /// other text has, each can be replaced by the key before it in its row.
     fn keep_keys<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, bands) = (keys.py(), self.bands()?);
         let refuse = || {
