@@ -53,18 +53,10 @@ impl PyExpiring {
             return Err(PyTypeError::new_err(message));
         }
         let hasher = options::hasher(seed, key)?;
-        let ttl = Some(ttl);
-        let options = Options {
-            capacity,
-            fpr,
-            growable,
-            shared,
-            ttl,
-            resolution,
-            hasher,
-            ..Options::default()
-        };
-        options.build(py).map(|store| Self::from_store(py, store))
+        let common = Options { capacity, fpr, growable, shared, hasher, ..Options::default() };
+        Options { ttl: Some(ttl), resolution, ..common }
+            .build(py)
+            .map(|store| Self::from_store(py, store))
     }
 
     /// Sets the time to `now`, in the unit of ttl. An earlier time than the present one changes

@@ -209,10 +209,24 @@ def test_what_is_no_key_says_so(empty, key, error):
             method(key)
 
 
-def test_arrow_text_that_ends_beyond_its_buffer_is_not_read():
-    ends = pa.py_buffer(np.array([0, 9, 3], "i4"))
-    array = pa.Array.from_buffers(pa.string(), 2, [None, ends, pa.py_buffer(b"abc")])
-    with pytest.raises(ValueError, match="the Arrow array has texts whose ends are not in order"):
+VIEWS = pa.array(["koel", "a koel of 13 bytes"], pa.string_view()).buffers()
+
+
+@pytest.mark.parametrize(
+    "kind, buffers, items, message",
+    [
+        (pa.string(), [np.array([0, 9, 3], "i4"), b"abc"], None, "texts whose ends are not in order"),
+        (pa.string_view(), [VIEWS[1], VIEWS[2].slice(1)], None, "views of bytes outside its buffers"),
+        (pa.list_(pa.int8()), [np.array([0, 3, 2], "i4")], [1, 2], "lists of items that it has not"),
+        (pa.list_view(pa.int8()), [np.array([0, 1], "i4")] * 2, [1], "lists of items that it has not"),
+    ],
+    ids=str,
+)
+def test_arrow_values_outside_their_buffers_are_not_read(kind, buffers, items, message):
+    buffers = [buffer if buffer is None else pa.py_buffer(buffer) for buffer in [None, *buffers]]
+    children = items and [pa.array(items, pa.int8())]
+    array = pa.Array.from_buffers(kind, 2, buffers, children=children)
+    with pytest.raises(ValueError, match=f"the Arrow array has {message}"):
         CuckooFilter().contains_many(array)
 
 

@@ -154,7 +154,13 @@ impl Reader<'_> {
                 Box::new(Every(len.ok_or_else(|| no_keys(format))?))
             }
         };
-        Ok(Box::new(Lists { ranges, items: whole(0)? }))
+        let items = whole(0)?;
+        let is_within = |row| {
+            let range = ranges.range(row);
+            range.start <= range.end && range.end <= items.len()
+        };
+        buffers.check("has lists of items that it has not", is_within)?;
+        Ok(Box::new(Lists { ranges, items }))
     }
 
     /// A column of a table or struct, which has this many rows.

@@ -99,7 +99,16 @@ impl<'a> Buffers<'a> {
         let lengths = self.get(last, last.saturating_sub(2) * size_of::<i64>())?;
         let text = |i| self.get(i, number(lengths.read::<i64, 1>(i - 2)[0])?);
         let texts = (2..last).map(text).collect::<PyResult<_>>()?;
-        Ok(Views { views, texts, valid: self.valid() })
+        let views = Views { views, texts, valid: self.valid() };
+        self.check("has views of bytes outside its buffers", |row| views.bytes(row).is_some())?;
+        Ok(views)
+    }
+
+    /// Refuses an array if a row that is no null lies outside of it.
+    pub(super) fn check(&self, what: &str, is_within: impl Fn(usize) -> bool) -> PyResult<()> {
+        let valid = self.valid();
+        let is_good = |row| valid.is_some_and(|valid| !valid.bit(row)) || is_within(row);
+        if (self.first..self.rows).all(is_good) { Ok(()) } else { Err(malformed(what)) }
     }
 
     /// Integers and dates, by the formats of the interface's specification.

@@ -59,17 +59,8 @@ impl PyFilter {
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
         let layout = options::layout(layout, growable)?;
-        let options = Options {
-            capacity,
-            fpr,
-            growable,
-            shared,
-            growth,
-            layout,
-            hasher,
-            ..Options::default()
-        };
-        options.build(py).map(|store| Self::from_store(py, store))
+        let common = Options { capacity, fpr, growable, shared, hasher, ..Options::default() };
+        Options { growth, layout, ..common }.build(py).map(|store| Self::from_store(py, store))
     }
 
     /// Adds a key, or one more copy if it is present. count() returns the number of copies, and

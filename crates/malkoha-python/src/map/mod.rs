@@ -48,17 +48,8 @@ impl PyMap {
     ) -> PyResult<Self> {
         let hasher = options::hasher(seed, key)?;
         let value_bits = value_bits.or(Some(u64::BITS));
-        let options = Options {
-            capacity,
-            fpr,
-            growable,
-            shared,
-            growth,
-            value_bits,
-            hasher,
-            ..Options::default()
-        };
-        options.build(py).map(|store| Self::from_store(py, store))
+        let common = Options { capacity, fpr, growable, shared, hasher, ..Options::default() };
+        Options { growth, value_bits, ..common }.build(py).map(|store| Self::from_store(py, store))
     }
 
     /// Adds a value for a key, in addition to those that it has.
