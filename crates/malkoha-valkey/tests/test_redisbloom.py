@@ -254,6 +254,21 @@ class RedisBloom(unittest.TestCase):
             self.assertEqual(len(list(chunks(client, "large"))), 3)
             self.assertEqual(digest(client, "copy"), digest(client, "large"))
 
+    def test_a_header_takes_no_memory(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Server(kind) as server:
+                client = server.client()
+                def resident():
+                    with open(f"/proc/{server.process.pid}/statm") as file:
+                        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                before = resident()
+                client.execute_command("CF.LOADCHUNK", "f", 1, header(1 << 26, 1, size=20))
+                self.assertGreater(client.memory_usage("f"), 1 << 30)
+                self.assertLess(resident() - before, 64 << 20)
+                self.assertEqual(yes(client, "f", ["x"]), [])
+                client.execute_command("CF.LOADCHUNK", "f", 1001, b"\1" * 1000)
+                self.assertEqual(info(client, "f")["RedisBloom items"], 1000)
+
 
 if __name__ == "__main__":
     unittest.main()

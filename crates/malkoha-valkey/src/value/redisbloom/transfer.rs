@@ -1,6 +1,8 @@
 //! The bytes of RedisBloom's filters: in RDB files and payloads of DUMP, and in chunks.
 
-use super::{Chain, Shape, Table};
+use std::hint::black_box;
+
+use super::{Chain, Shape, Table, VACANT};
 use crate::value::stats::measure;
 use crate::value::stream::{Damaged, Sink, Source};
 
@@ -12,6 +14,15 @@ pub(crate) const HEADER_BYTES: usize = 4 * 8 + 3 * 2;
 const MOST_BYTES: usize = 1 << 20;
 /// Slots of one table that we take: its chunks' positions stay numbers that all clients can count.
 const MOST_SLOTS: u64 = 1 << 40;
+
+/// Vacant slots, which take memory only as chunks fill them; `None` if there is not enough.
+fn vacant(len: usize) -> Option<Vec<u8>> {
+    // Allocating zeroed memory would end the server where there is none, so this tries first.
+    let mut tried = Vec::<u8>::new();
+    tried.try_reserve_exact(len).ok()?;
+    drop(black_box(tried));
+    Some(vec![VACANT; len])
+}
 
 impl Shape {
     fn check(&self, tables: u64) -> Result<(), Damaged> {
@@ -126,13 +137,11 @@ impl Chain {
         if !room(slots.iter().sum()) {
             return Err(Damaged("there is no room for a filter of RedisBloom"));
         }
+        let bucket_size = usize::from(shape.bucket_size);
         let (tables, held) = measure(|| {
             let table = |&slots: &u64| {
-                let len = usize::try_from(slots).ok()?;
-                let mut slots = Vec::new();
-                slots.try_reserve_exact(len).ok()?;
-                slots.resize(len, 0);
-                Some(Table::new(slots, shape.bucket_size.into()))
+                let slots = vacant(usize::try_from(slots).ok()?)?;
+                Some(Table { mask: (slots.len() / bucket_size) as u64 - 1, slots, occupied: 0 })
             };
             slots.iter().map(table).collect::<Option<Vec<Table>>>()
         });
