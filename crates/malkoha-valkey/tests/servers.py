@@ -131,3 +131,10 @@ class Server:
 
 def digest(client, key):
     return client.execute_command("DEBUG", "DIGEST-VALUE", key)[0]
+
+
+def chunks(client, key):
+    position, chunk = client.execute_command("CF.SCANDUMP", key, 0)
+    while position:
+        yield position, chunk
+        position, chunk = client.execute_command("CF.SCANDUMP", key, position)

@@ -6,7 +6,7 @@ import unittest
 
 import redis
 
-from servers import KINDS, Server, digest, until
+from servers import KINDS, Server, chunks, digest, until
 
 SECOND = 1000
 HOUR = 3600 * SECOND
@@ -151,12 +151,8 @@ class Expiry(unittest.TestCase):
                 # A copy goes on as the original does.
                 client.restore("dumped", 0, client.dump("f"))
                 client.copy("f", "copied")
-                position = 0
-                while True:
-                    position, chunk = run("CF.SCANDUMP", "f", position)
-                    if position == 0:
-                        break
-                    run("CF.LOADCHUNK", "chunks", position, chunk)
+                for chunk in chunks(client, "f"):
+                    run("CF.LOADCHUNK", "chunks", *chunk)
                 for key in ["f", "dumped", "copied", "chunks"]:
                     stream(run, key, 9, first=8)
                 keys = ["f", "dumped", "copied", "chunks", "g"]

@@ -7,7 +7,7 @@ import unittest
 
 import redis
 
-from servers import KINDS, Server, digest
+from servers import KINDS, Server, chunks, digest
 
 COMMAND = os.environ["MALKOHA_COMMAND"]
 
@@ -56,10 +56,8 @@ class FilesTest(unittest.TestCase):
                 self.assertTrue(all(command("CF.MDEL", "f", *range(50))))
                 self.assertEqual(command("CF.COMPACT", "f"), b"OK")
                 # By chunks, by the server's own copy, and from its file.
-                position = 0
-                while (chunk := command("CF.SCANDUMP", "f", position))[0]:
+                for chunk in chunks(client, "f"):
                     command("CF.LOADCHUNK", "chunks", *chunk)
-                    position = chunk[0]
                 command("COPY", "f", "copy")
                 client.execute_command("DEBUG", "RELOAD")
                 for key in "f", "chunks", "copy":

@@ -13,7 +13,7 @@ import unittest
 
 import redis
 
-from servers import KINDS, MODULE, Server, digest, until
+from servers import KINDS, MODULE, Server, chunks, digest, until
 from test_hostile import crc64
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fixtures/redisbloom")
@@ -40,13 +40,6 @@ def info(client, key):
 
 def yes(client, key, items):
     return [n for n, told in enumerate(client.execute_command("CF.MEXISTS", key, *items)) if told]
-
-
-def chunks(client, key):
-    position, chunk = client.execute_command("CF.SCANDUMP", key, 0)
-    while position:
-        yield position, chunk
-        position, chunk = client.execute_command("CF.SCANDUMP", key, position)
 
 
 def copied(client, key, to):

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::chunks::Preamble;
+use super::chunks::{Preamble, split_number};
 use super::filter::StoredFilter;
 use super::redisbloom::Chain;
 use super::stream::Damaged;
@@ -14,6 +14,8 @@ use crate::value::stats::measure;
 #[derive(Debug)]
 pub(crate) struct Loading {
     preamble: Preamble,
+    /// The number of the state that all chunks must be of.
+    state: u64,
     loader: Loader,
     taken: u64,
     /// Kept chunks that the loader has yet to read, since it was restarted.
@@ -40,7 +42,7 @@ impl Loading {
 
     /// As [`begin`](Self::begin), for chunks that all come at once and need not be kept.
     pub(super) fn begin_passing(chunk: &[u8]) -> Result<Self, Damaged> {
-        let (preamble, header) = Preamble::split(chunk)?;
+        let (preamble, header, state) = Preamble::of_large(chunk)?;
         if preamble.kind == Kind::Small {
             return Err(Damaged("a small filter has one chunk"));
         }
@@ -52,7 +54,7 @@ impl Loading {
         let bytes = chunk.len() as u64;
         let (chunks, older) = (Vec::new(), None);
         let (taken, unread, keeps) = (1, 0, false);
-        Ok(Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older })
+        Ok(Self { preamble, state, loader, taken, unread, bytes, held, chunks, keeps, older })
     }
 
     /// The same, added to RedisBloom's part.
@@ -92,9 +94,9 @@ impl Loading {
         let ((), held) = measure(|| {
             let bytes = if number == 0 {
                 *loader = Loader::new(kind);
-                Preamble::split(chunk).expect("it was taken once").1
+                Preamble::of_large(chunk).expect("it was taken once").1
             } else {
-                chunk
+                split_number(chunk).expect("it was taken once").0
             };
             loader.push(bytes).expect("it was taken once");
         });
@@ -111,7 +113,9 @@ impl Loading {
     }
 
     fn take(&mut self, chunk: &[u8]) -> Result<Option<StoredFilter>, Damaged> {
-        let (is_good, held) = measure(|| self.loader.push(chunk).is_ok());
+        let parts = split_number(chunk).filter(|&(_, state)| state == self.state);
+        let (pieces, _) = parts.ok_or(Damaged("a chunk is of another state of the filter"))?;
+        let (is_good, held) = measure(|| self.loader.push(pieces).is_ok());
         self.held += held;
         if !is_good {
             return Err(Damaged("a chunk is damaged"));
@@ -151,9 +155,35 @@ impl Loading {
 
 impl Clone for Loading {
     fn clone(&self) -> Self {
-        let Self { preamble, taken, bytes, keeps, ref chunks, ref older, .. } = *self;
+        let Self { preamble, state, taken, bytes, keeps, ref chunks, ref older, .. } = *self;
         let (loader, held) = measure(|| Loader::new(preamble.kind));
         let (chunks, older, unread) = (chunks.clone(), older.clone(), chunks.len());
-        Self { preamble, loader, taken, unread, bytes, held, chunks, keeps, older }
+        Self { preamble, state, loader, taken, unread, bytes, held, chunks, keeps, older }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use malkoha::{KeyHasher, MAX_CAPACITY};
+
+    use super::super::chunks::{chunk, sealed};
+    use super::super::small::tests::PROPERTIES;
+    use super::*;
+    use crate::value::Properties;
+
+    #[test]
+    fn what_the_first_chunk_says_of_before_costs_nothing() {
+        let properties = Properties { capacity: 5000, ..PROPERTIES };
+        let filter = StoredFilter::create(properties, None, KeyHasher::new(0)).unwrap();
+        let [first, second] = [1, 2].map(|number| chunk(&filter, number).unwrap());
+        let (preamble, header, state) = Preamble::of_large(&first).unwrap();
+        let properties = Properties { capacity: MAX_CAPACITY, ..properties };
+        let said = Preamble { deleted: u64::MAX, properties, ..preamble }.encode();
+        let first = sealed([&said, header, &state.to_le_bytes()[..]].concat());
+        let mut loaded = Loading::begin(first).unwrap().push(second).unwrap().unwrap();
+        loaded.insert(b"a", false, u64::MAX).unwrap();
+        assert!(loaded.remove(b"a") && !loaded.contains(b"a", 0));
+        let swept = StoredFilter::swept(properties, loaded.deleted(), &loaded.table());
+        assert!(swept.table().size_in_bytes() <= filter.table().size_in_bytes());
     }
 }

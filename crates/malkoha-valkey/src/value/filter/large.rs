@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use malkoha::GrowableExpiringCuckooFilter;
+
 use super::super::properties::Properties;
 use super::super::redisbloom::Chain;
 use super::super::stats::{self, measure};
@@ -46,6 +48,17 @@ impl Large {
 
     pub(in crate::value) fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// A number that every change of its items changes: additions make the items more, deletions
+    /// are counted, and what has expired goes when the time has changed. An item that is added
+    /// again to get younger leaves it.
+    pub(in crate::value) fn state(&self) -> u64 {
+        let table = self.table();
+        let step = table.expiring().map_or(0, GrowableExpiringCuckooFilter::next_step);
+        let (items, segments) = (table.len(0), table.segments() as u64);
+        let numbers = [items, table.counted(), segments, self.deleted, step];
+        table.hasher().hash_bytes(&numbers.map(u64::to_le_bytes).concat())
     }
 
     /// Its size with RedisBloom's part, as the server counts it.

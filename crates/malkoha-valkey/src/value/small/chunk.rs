@@ -2,16 +2,13 @@
 
 use malkoha::KeyHasher;
 
-use super::super::chunks::{PREAMBLE_BYTES, Preamble};
+use super::super::chunks::{PREAMBLE_BYTES, Preamble, sealed, unsealed};
 use super::super::stream::Damaged;
 use super::super::table::Kind;
 use super::{BITS_OF_FORM, DELETED_END, ITEM_BYTES, Small};
 
 /// Preamble, function of the hash and its key, bits of a fingerprint, number of items.
 const HEAD_BYTES: usize = PREAMBLE_BYTES + 1 + 16 + 1 + 1;
-pub(super) const CHECKSUM_BYTES: usize = 8;
-/// Seed of the checksum.
-const CHECKSUM_SEED: u64 = 3;
 
 impl Small {
     /// The chunk from which [`from_chunk`](Self::from_chunk) makes the same filter.
@@ -22,8 +19,7 @@ impl Small {
         bytes.extend(self.key);
         bytes.extend([self.form & ((1 << BITS_OF_FORM) - 1), self.len]);
         bytes.extend(&self.items[..self.item_bytes()]);
-        bytes.extend(checksum(&bytes).to_le_bytes());
-        bytes
+        sealed(bytes)
     }
 
     fn item_bytes(&self) -> usize {
@@ -40,15 +36,13 @@ impl Small {
     }
 
     fn parse(chunk: &[u8]) -> Option<Box<Self>> {
-        let (body, stored) = chunk.split_last_chunk::<CHECKSUM_BYTES>()?;
-        let (head, items) = body.split_first_chunk::<HEAD_BYTES>()?;
+        let (head, items) = unsealed(chunk)?.split_first_chunk::<HEAD_BYTES>()?;
         let (Preamble { kind, deleted, properties, .. }, rest) = Preamble::split(head).ok()?;
         let (&function, rest) = rest.split_first()?;
         let (key, form) = rest.split_first_chunk()?;
         let hasher = KeyHasher::from_parts(function, u128::from_le_bytes(*key))?;
-        let is_sealed = kind == Kind::Small && u64::from_le_bytes(*stored) == checksum(body);
         // Checked before a table is made, which may be of any size.
-        if !is_sealed || deleted >= DELETED_END || !properties.begins_small() {
+        if kind != Kind::Small || deleted >= DELETED_END || !properties.begins_small() {
             return None;
         }
         let table = properties.build(None, hasher).ok()?;
@@ -73,8 +67,4 @@ impl Small {
         let is_clean = items.last().is_none_or(|last| u32::from(*last) << behind >> 8 == 0);
         (is_possible && is_clean).then_some(small)
     }
-}
-
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    KeyHasher::new(CHECKSUM_SEED).hash_bytes(bytes)
 }
