@@ -55,15 +55,13 @@ impl CommandError {
     pub(crate) const BESIDE_EXPIRES: Self =
         fixed("ERR items beside those of RedisBloom cannot expire: leave EXPIRE or BESIDE out");
     pub(crate) const GONE: Self = fixed(
-        "ERR the key was deleted while the command ran: what it had done until then is gone too",
+        "ERR the key was deleted, or moved to another name, database or node, while the command ran, \
+         with what the command had done for the first of its items: look there for what is in before \
+         sending it again",
     );
     /// After this error, clients of clusters send the command again and are redirected.
     pub(crate) const MOVED: Self =
         fixed("TRYAGAIN the key's slot moved to another node while the command ran");
-    pub(crate) const MOVED_AMID: Self = fixed(
-        "ERR the key's slot moved to another node while the command ran, with what the command had \
-         done for the first of its items: look there for what is in before sending it again",
-    );
     pub(crate) const CHANGED: Self = fixed(
         "ERR a filter was deleted, or changed by a transaction or script, while the command ran: \
          try again",

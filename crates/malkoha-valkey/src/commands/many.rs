@@ -212,17 +212,13 @@ impl Task for Many {
                 Ok(()) if self.is_long(args) => return Ok(Step::More),
                 Ok(()) => {}
                 Err(CommandError::Lent) => return Ok(Step::Wait),
-                Err(error) if error == CommandError::GONE && context.has_moved(args) => {
-                    // Clients send the whole command again after the first of these: not where it
-                    // would add or delete what it has added or deleted already.
+                Err(error) => {
+                    // Clients send the whole command again after MOVED: not where it would add or
+                    // delete what it has added or deleted already.
                     let is_safe = self.outcomes.is_empty() || self.verb == Verb::AddAbsent;
-                    return Err(if is_safe {
-                        CommandError::MOVED
-                    } else {
-                        CommandError::MOVED_AMID
-                    });
+                    let has_moved = error == CommandError::GONE && context.has_moved(args);
+                    return Err(if is_safe && has_moved { CommandError::MOVED } else { error });
                 }
-                Err(error) => return Err(error),
             }
         }
         self.reply(context, args);
