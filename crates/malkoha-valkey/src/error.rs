@@ -97,7 +97,7 @@ const fn fixed(text: &'static str) -> CommandError {
 
 impl From<BuildError> for CommandError {
     fn from(error: BuildError) -> Self {
-        Self::message(format!("ERR {error}"))
+        Self::message(format!("ERR {error} (defaults: malkoha.error-rate, malkoha.growth)"))
     }
 }
 

@@ -312,18 +312,22 @@ class Commands(unittest.TestCase):
                 ("f 100 ERROR nan", "ERROR: value must be in the range (0, 1)"),
                 ("f 100 ERROR", "wrong number"),
                 ("f 100 SIZE 1", "Unknown argument received"),
+                ("f 100 SIZE", "Unknown argument received"),
                 ("f 100 EXPIRE soon", "Couldn't parse EXPIRE"),
                 *((f"f 100 EXPIRE {bad}", "EXPIRE: value must be in the range [0.001, 10000000000]")
                   for bad in ("0", "-1", "nan", "inf", "1e11")),
                 *((f"f 100 {bad}", "RESOLUTION: value must be in the range [EXPIRE / 255, EXPIRE]")
                   for bad in ("EXPIRE 255 RESOLUTION 0.999", "RESOLUTION 256 EXPIRE 255")),
-                ("f 100 ERROR 1e-300", "a false-positive rate"),
+                ("f 100 ERROR 1e-300", "ask for at least 4.8e-8"),
+                ("f 100 ERROR 1e-300", "defaults: malkoha.error-rate"),
                 ("f 1073741824 ERROR 0.000001", "Insufficient memory"),
             ]:
                 self.refused(message, lambda: run("CF.RESERVE", *words.split()))
             self.refused("Bad capacity", lambda: run("CF.RESERVE", "f", ""))
             self.refused("wrong number", lambda: run("CF.ADD", "f"))
             self.refused("wrong number", lambda: run("CF.INSERT", "f", "NOCREATE", "ITEMS"))
+            for rate in "0", "1", "nan", "1e-9":
+                self.refused("error-rate must be", lambda: run("CONFIG", "SET", "malkoha.error-rate", rate))
             small = "CF.INSERT f CAPACITY 3 ITEMS a".split()
             self.refused("Capacity must be", lambda: run(*small))
             self.refused("Unknown argument", lambda: run("CF.INSERT", "f", "WHAT", "ITEMS", "a"))

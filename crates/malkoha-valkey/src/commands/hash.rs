@@ -19,17 +19,17 @@ pub(crate) enum HashOption {
 }
 
 impl HashOption {
-    /// Reads the option of this name and value. `None` if it is not about the hash.
-    pub(super) fn parse(name: &[u8], value: &[u8]) -> Result<Option<Self>, CommandError> {
+    /// Reads the option of this name, one of the three, and value.
+    pub(super) fn parse(name: &[u8], value: &[u8]) -> Result<Self, CommandError> {
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
         let hasher = if is("SEED") {
             options::number(value).map(KeyHasher::new).ok_or("SEED")
         } else if is("HASHKEY") {
             key(value).map(KeyHasher::sip13).ok_or("HASHKEY: 32 hexadecimal digits")
         } else {
-            return Ok(is("LIKE").then_some(Self::Like));
+            return Ok(Self::Like);
         };
-        hasher.map(|hasher| Some(Self::Given(hasher))).map_err(CommandError::unparsed)
+        hasher.map(Self::Given).map_err(CommandError::unparsed)
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         fn what_is_spelled_out_is_read_back(key: u128, seed: u64) {
             for hasher in [KeyHasher::sip13(key), KeyHasher::new(seed)] {
                 let [name, value] = spelled_out(hasher);
-                prop_assert_eq!(HashOption::parse(&name, &value), Ok(Some(HashOption::Given(hasher))));
+                prop_assert_eq!(HashOption::parse(&name, &value), Ok(HashOption::Given(hasher)));
             }
         }
     }

@@ -47,6 +47,10 @@ pub(super) struct Wanted {
     pub(super) hash: Option<HashOption>,
 }
 
+/// The options of CF.RESERVE that have a value.
+const NAMES: &str =
+    "ERROR GROWTH BUCKETSIZE MAXITERATIONS EXPANSION EXPIRE RESOLUTION SEED HASHKEY LIKE";
+
 /// Reads `[ERROR rate] [GROWTH factor] [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]`,
 /// `[EXPIRE seconds [RESOLUTION seconds]]`, and the option of the hash.
 pub(super) fn wanted<'a>(
@@ -55,6 +59,9 @@ pub(super) fn wanted<'a>(
 ) -> Result<Wanted, CommandError> {
     let (mut hash, mut ttl, mut resolution) = (None, None, None);
     while let Some(name) = options.next() {
+        if !NAMES.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes())) {
+            return Err(CommandError::UNKNOWN_ARGUMENT);
+        }
         let value = options.next().ok_or(CommandError::Arity)?;
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
         if is("ERROR") {
@@ -72,11 +79,8 @@ pub(super) fn wanted<'a>(
             ttl = Some(milliseconds("EXPIRE", value)?);
         } else if is("RESOLUTION") {
             resolution = Some(milliseconds("RESOLUTION", value)?);
-        } else {
-            let option = HashOption::parse(name, value)?.ok_or(CommandError::UNKNOWN_ARGUMENT)?;
-            if hash.replace(option).is_some() {
-                return Err(CommandError::ONE_HASH);
-            }
+        } else if hash.replace(HashOption::parse(name, value)?).is_some() {
+            return Err(CommandError::ONE_HASH);
         }
     }
     Ok(Wanted { properties, expiry: expiry(ttl, resolution)?, hash })

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
 
+use malkoha::KeyHasher;
 use valkey_module::configuration::{ConfigurationFlags, register_i64_configuration};
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
@@ -83,6 +84,12 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
     }
 }
 
+/// Whether a filter can have this rate and the default growth.
+fn is_possible(rate: f64) -> bool {
+    let properties = Properties { error_rate: rate, ..defaults(Some(1024)) };
+    properties.build(None, KeyHasher::new(0)).is_ok()
+}
+
 unsafe extern "C" fn get_rate(_name: *const c_char, _data: *mut c_void) -> *mut RedisModuleString {
     ERROR_RATE_TEXT.load(Ordering::Relaxed)
 }
@@ -93,8 +100,8 @@ unsafe extern "C" fn set_rate(
     _data: *mut c_void,
     error: *mut *mut RedisModuleString,
 ) -> c_int {
-    let Some(rate) = parse_rate(bytes(value)) else {
-        let text = "error-rate must be a number above 0 and below 1";
+    let Some(rate) = parse_rate(bytes(value)).filter(|&rate| is_possible(rate)) else {
+        let text = "error-rate must be a number below 1 that filters can have, about 1e-7 or more";
         let (start, len) = (text.as_ptr().cast(), text.len());
         // SAFETY: the server gives room for a message, a string of its own that it frees.
         unsafe { *error = call!(RedisModule_CreateString(null_mut(), start, len)) };
