@@ -4,14 +4,14 @@ use std::alloc::System;
 
 use anyhow::Result;
 use cap::Cap;
-use lab::subject::{Contender, How, Operation, Subject};
+use lab::subject::{Access, Contender, Operation, Subject};
 
 /// Counts the bytes on the heap. Rivals allocate when they are made and when they grow,
 /// nothing else does meanwhile, and no lookup allocates.
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
-/// How a rival removes a key.
+/// Access a rival removes a key.
 pub(crate) type Remove<T> = fn(&mut T, u64) -> bool;
 
 /// A rival, its operations on one key, and the bytes that it has allocated.
@@ -67,12 +67,13 @@ impl<T, I: Fn(&mut T, u64) -> bool, C: Fn(&T, u64) -> bool> Subject for Rival<T,
         self.bytes as u64
     }
 
-    fn can(&self, operation: Operation, how: How) -> bool {
+    fn can(&self, operation: Operation, access: Access) -> bool {
         let is_known = operation != Operation::Remove || self.remove.is_some();
-        is_known && (how == How::Single || (operation, how) == (Operation::Find, How::Call))
+        is_known
+            && (access == Access::Single || (operation, access) == (Operation::Find, Access::Call))
     }
 
-    fn insert_all(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+    fn insert_all(&mut self, _: Access, keys: &[u64], refused: &mut Vec<u64>) {
         // Made beforehand, so that nothing but the rival's allocations is counted.
         refused.reserve(keys.len());
         let before = HEAP.allocated();
@@ -104,11 +105,11 @@ mod tests {
         let mut subject = (contender.make)(2).unwrap();
         assert_eq!(subject.bytes(), 16);
         let mut refused = Vec::new();
-        subject.insert_all(How::Single, &[1, 2, 4, 6, 8], &mut refused);
+        subject.insert_all(Access::Single, &[1, 2, 4, 6, 8], &mut refused);
         assert_eq!(refused, [1]);
         assert_eq!(subject.bytes(), 32);
-        assert_eq!(subject.find_all(How::Call, &[1, 2, 3, 4], &mut [false; 4]), 2);
-        assert!(!subject.can(Operation::Find, How::Many));
-        assert_eq!(subject.remove_all(How::Single, &[2, 2]), 1);
+        assert_eq!(subject.find_all(Access::Call, &[1, 2, 3, 4], &mut [false; 4]), 2);
+        assert!(!subject.can(Operation::Find, Access::Many));
+        assert_eq!(subject.remove_all(Access::Single, &[2, 2]), 1);
     }
 }

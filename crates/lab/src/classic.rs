@@ -6,9 +6,9 @@ use malkoha_classic::{
     QuotientFilter, RemovableFilter,
 };
 
-use crate::subject::{Contender, How, Operation, Subject, count};
+use crate::subject::{Access, Contender, Operation, Subject, count};
 
-/// How keys are removed, one and many.
+/// Access keys are removed, one and many.
 type Removal<F> = (fn(&mut F, u64) -> bool, fn(&mut F, &[u64]) -> Vec<bool>);
 
 /// A classic filter, and how keys are removed from it if they can be.
@@ -49,10 +49,10 @@ impl<F: Filter> Subject for Classic<F> {
         self.filter.size_in_bytes()
     }
 
-    fn can(&self, operation: Operation, how: How) -> bool {
-        let one_or_many = matches!(how, How::Single | How::Many);
+    fn can(&self, operation: Operation, access: Access) -> bool {
+        let one_or_many = matches!(access, Access::Single | Access::Many);
         match operation {
-            Operation::Find => how != How::Unique,
+            Operation::Find => access != Access::Unique,
             Operation::Insert => one_or_many,
             Operation::Remove => one_or_many && self.removal.is_some(),
         }
@@ -77,14 +77,14 @@ impl<F: Filter> Subject for Classic<F> {
         self.filter.contains_hash(hash)
     }
 
-    fn insert_batch(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+    fn insert_batch(&mut self, _: Access, keys: &[u64], refused: &mut Vec<u64>) {
         if let Err(error) = self.filter.insert_many(keys) {
             refused.extend(error.refused.iter().map(|&position| keys[position]));
         }
     }
 
-    fn find_batch(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
-        if how == How::Many {
+    fn find_batch(&self, access: Access, keys: &[u64], found: &mut [bool]) -> u64 {
+        if access == Access::Many {
             return count(&self.filter.contains_many(keys));
         }
         self.filter.contains_hashes(keys, found);
@@ -133,19 +133,24 @@ mod tests {
             let mut subject = (contender.make)(4000).unwrap();
             let (one, many) = keys.split_at(1000);
             let mut refused = Vec::new();
-            subject.insert_all(How::Single, one, &mut refused);
-            subject.insert_all(How::Many, many, &mut refused);
+            subject.insert_all(Access::Single, one, &mut refused);
+            subject.insert_all(Access::Many, many, &mut refused);
             assert!(refused.is_empty(), "{}", contender.name);
             let mut answers = vec![false; keys.len()];
-            for how in [How::Single, How::Call, How::Many] {
-                assert_eq!(subject.find_all(how, &keys, &mut answers), 2000, "{}", contender.name);
+            for access in [Access::Single, Access::Call, Access::Many] {
+                assert_eq!(
+                    subject.find_all(access, &keys, &mut answers),
+                    2000,
+                    "{}",
+                    contender.name
+                );
             }
             let mut hashes = keys.clone();
             subject.hash(&mut hashes);
-            assert_eq!(subject.find_all(How::Hashes, &hashes, &mut answers), 2000);
-            let removes = subject.can(Operation::Remove, How::Single);
+            assert_eq!(subject.find_all(Access::Hashes, &hashes, &mut answers), 2000);
+            let removes = subject.can(Operation::Remove, Access::Single);
             let removed =
-                subject.remove_all(How::Single, one) + subject.remove_all(How::Many, many);
+                subject.remove_all(Access::Single, one) + subject.remove_all(Access::Many, many);
             assert_eq!(removed, if removes { 2000 } else { 0 }, "{}", contender.name);
         }
     }

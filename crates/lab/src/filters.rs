@@ -13,7 +13,7 @@ use malkoha::{
 };
 use malkoha_classic::BucketedCuckooTable;
 
-use crate::subject::{How, Operation, Subject, count};
+use crate::subject::{Access, Operation, Subject, count};
 
 /// Bits of the values in maps.
 pub(crate) const VALUE_BITS: u32 = 32;
@@ -47,11 +47,11 @@ macro_rules! set {
                 self.size_in_bytes()
             }
 
-            fn can(&self, operation: Operation, how: How) -> bool {
+            fn can(&self, operation: Operation, access: Access) -> bool {
                 match operation {
-                    Operation::Insert => matches!(how, How::Single | How::Many | How::Unique),
-                    Operation::Remove => matches!(how, How::Single | How::Many),
-                    Operation::Find => how != How::Unique,
+                    Operation::Insert => matches!(access, Access::Single | Access::Many | Access::Unique),
+                    Operation::Remove => matches!(access, Access::Single | Access::Many),
+                    Operation::Find => access != Access::Unique,
                 }
             }
 
@@ -74,9 +74,9 @@ macro_rules! set {
                 <$set>::contains_hash(self, hash)
             }
 
-            fn insert_batch(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
-                let result = match how {
-                    How::Unique => self.insert_unique_many(keys).map(drop),
+            fn insert_batch(&mut self, access: Access, keys: &[u64], refused: &mut Vec<u64>) {
+                let result = match access {
+                    Access::Unique => self.insert_unique_many(keys).map(drop),
                     _ => self.insert_many(keys),
                 };
                 if let Err(error) = result {
@@ -84,8 +84,8 @@ macro_rules! set {
                 }
             }
 
-            fn find_batch(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
-                if how == How::Many {
+            fn find_batch(&self, access: Access, keys: &[u64], found: &mut [bool]) -> u64 {
+                if access == Access::Many {
                     return count(&self.contains_many(keys));
                 }
                 self.contains_hashes(keys, found);
@@ -127,10 +127,10 @@ macro_rules! map {
                 self.size_in_bytes()
             }
 
-            fn can(&self, operation: Operation, how: How) -> bool {
+            fn can(&self, operation: Operation, access: Access) -> bool {
                 let is_find = operation == Operation::Find;
-                matches!(how, How::Single | How::Many)
-                    || is_find && matches!(how, How::Call | How::Chain)
+                matches!(access, Access::Single | Access::Many)
+                    || is_find && matches!(access, Access::Call | Access::Chain)
             }
 
             fn load(&self) -> Option<f64> {
@@ -141,13 +141,13 @@ macro_rules! map {
                 Some(self.expected_candidates())
             }
 
-            fn insert_batch(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+            fn insert_batch(&mut self, _: Access, keys: &[u64], refused: &mut Vec<u64>) {
                 if let Err(error) = self.insert_many(&pairs(keys)) {
                     refused.extend(error.refused.iter().map(|&position| keys[position]));
                 }
             }
 
-            fn find_batch(&self, _: How, keys: &[u64], found: &mut [bool]) -> u64 {
+            fn find_batch(&self, _: Access, keys: &[u64], found: &mut [bool]) -> u64 {
                 found.fill(false);
                 self.get_many(keys, |i, value| {
                     black_box(value);
@@ -224,16 +224,17 @@ impl<const D: usize, const B: usize> Subject for BucketedCuckooTable<u64, u32, D
         self.size_in_bytes()
     }
 
-    fn can(&self, operation: Operation, how: How) -> bool {
+    fn can(&self, operation: Operation, access: Access) -> bool {
         let is_find = operation == Operation::Find;
-        how == How::Single || is_find && matches!(how, How::Call | How::Chain | How::Many)
+        access == Access::Single
+            || is_find && matches!(access, Access::Call | Access::Chain | Access::Many)
     }
 
     fn load(&self) -> Option<f64> {
         Some(self.load_factor())
     }
 
-    fn find_batch(&self, _: How, keys: &[u64], _: &mut [bool]) -> u64 {
+    fn find_batch(&self, _: Access, keys: &[u64], _: &mut [bool]) -> u64 {
         self.get_many(keys).into_iter().map(|value| u64::from(black_box(value).is_some())).sum()
     }
 }

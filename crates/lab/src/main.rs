@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use lab::bench::{self, BenchArgs};
 use lab::grow::{self, GrowArgs};
-use lab::page::{self, ReportArgs};
 use lab::paper::lines::{self, LookupsArgs};
 use lab::paper::{self, PaperArgs};
+use lab::plots::{self, ReportArgs};
 use lab::soak::{self, SoakArgs};
 use lab::space::{self, SpaceArgs};
 use lab::texts::{self, TextsArgs};
@@ -57,10 +57,10 @@ fn main() -> Result<()> {
         Command::Texts(args) => texts::report(&args),
         Command::Paper(args) => {
             paper::run(&args)?;
-            let made = |out| page::run(&ReportArgs::of(args.out.clone(), out));
+            let made = |out| plots::run(&ReportArgs::of(args.out.clone(), out));
             args.report.clone().map_or(Ok(()), made)
         }
         Command::Lookups(args) => lines::run(&args),
-        Command::Report(args) => page::run(&args),
+        Command::Report(args) => plots::run(&args),
     }
 }

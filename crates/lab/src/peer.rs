@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use libloading::Library;
 
-use crate::subject::{Contender, How, Operation, Subject};
+use crate::subject::{Access, Contender, Operation, Subject};
 
 type Insert = unsafe extern "C" fn(*mut c_void, *const u64, u64, *mut u64) -> u64;
 type Find = unsafe extern "C" fn(*const c_void, *const u64, u64) -> u64;
@@ -92,11 +92,11 @@ impl Subject for Peer {
     }
 
     fn contains(&self, key: u64) -> bool {
-        self.find_all(How::Single, &[key], &mut []) > 0
+        self.find_all(Access::Single, &[key], &mut []) > 0
     }
 
     fn remove(&mut self, key: u64) -> bool {
-        self.remove_all(How::Single, &[key]) > 0
+        self.remove_all(Access::Single, &[key]) > 0
     }
 
     fn bytes(&self) -> u64 {
@@ -104,16 +104,16 @@ impl Subject for Peer {
         unsafe { (self.interface.bytes)(self.filter) }
     }
 
-    fn can(&self, operation: Operation, how: How) -> bool {
-        match (operation, how) {
-            (Operation::Insert | Operation::Find, How::Single) => true,
-            (Operation::Find, How::Many) => self.interface.find_many.is_some(),
-            (Operation::Remove, How::Single) => self.interface.remove.is_some(),
+    fn can(&self, operation: Operation, access: Access) -> bool {
+        match (operation, access) {
+            (Operation::Insert | Operation::Find, Access::Single) => true,
+            (Operation::Find, Access::Many) => self.interface.find_many.is_some(),
+            (Operation::Remove, Access::Single) => self.interface.remove.is_some(),
             _ => false,
         }
     }
 
-    fn insert_all(&mut self, _: How, keys: &[u64], refused: &mut Vec<u64>) {
+    fn insert_all(&mut self, _: Access, keys: &[u64], refused: &mut Vec<u64>) {
         let before = refused.len();
         refused.resize(before + keys.len(), 0);
         let room = refused[before..].as_mut_ptr();
@@ -124,14 +124,14 @@ impl Subject for Peer {
         refused.truncate(before + number);
     }
 
-    fn find_all(&self, how: How, keys: &[u64], _: &mut [bool]) -> u64 {
-        let many = self.interface.find_many.filter(|_| how == How::Many);
+    fn find_all(&self, access: Access, keys: &[u64], _: &mut [bool]) -> u64 {
+        let many = self.interface.find_many.filter(|_| access == Access::Many);
         let find = many.unwrap_or(self.interface.find);
         // SAFETY: the filter is the peer's, and the keys are a slice.
         unsafe { find(self.filter, keys.as_ptr(), keys.len() as u64) }
     }
 
-    fn remove_all(&mut self, _: How, keys: &[u64]) -> u64 {
+    fn remove_all(&mut self, _: Access, keys: &[u64]) -> u64 {
         let Some(remove) = self.interface.remove else { return 0 };
         // SAFETY: as above.
         unsafe { remove(self.filter, keys.as_ptr(), keys.len() as u64) }

@@ -10,7 +10,7 @@ use anyhow::Result;
 
 /// In which way something is done for a slice of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
+pub enum Access {
     /// A plain loop; the compiler may inline the type's method into it.
     Single,
     /// A plain loop over a function that is not inlined, as in a caller that does other work
@@ -29,7 +29,7 @@ pub enum How {
     Unique,
 }
 
-impl fmt::Display for How {
+impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&format!("{self:?}").to_lowercase())
     }
@@ -58,8 +58,9 @@ pub trait Subject {
     fn bytes(&self) -> u64;
 
     /// Whether it offers this. The default: everything, one by one.
-    fn can(&self, operation: Operation, how: How) -> bool {
-        how == How::Single || operation == Operation::Find && matches!(how, How::Call | How::Chain)
+    fn can(&self, operation: Operation, access: Access) -> bool {
+        access == Access::Single
+            || operation == Operation::Find && matches!(access, Access::Call | Access::Chain)
     }
 
     /// Share of the slots that are occupied, if it has slots and says so.
@@ -73,7 +74,7 @@ pub trait Subject {
         None
     }
 
-    /// Replaces keys by their hashes, which [`How::Hash`] and [`How::Hashes`] take.
+    /// Replaces keys by their hashes, which [`Access::Hash`] and [`Access::Hashes`] take.
     fn hash(&self, _keys: &mut [u64]) {}
 
     /// Looks a hash up.
@@ -82,12 +83,12 @@ pub trait Subject {
     }
 
     /// [`insert_all`](Self::insert_all) by a batch method.
-    fn insert_batch(&mut self, _how: How, keys: &[u64], refused: &mut Vec<u64>) {
+    fn insert_batch(&mut self, _how: Access, keys: &[u64], refused: &mut Vec<u64>) {
         refused.extend(keys.iter().filter(|&&key| !self.insert(key)));
     }
 
     /// [`find_all`](Self::find_all) by a batch method.
-    fn find_batch(&self, _how: How, keys: &[u64], _found: &mut [bool]) -> u64 {
+    fn find_batch(&self, _how: Access, keys: &[u64], _found: &mut [bool]) -> u64 {
         keys.iter().map(|&key| u64::from(self.contains(key))).sum()
     }
 
@@ -97,29 +98,29 @@ pub trait Subject {
     }
 
     /// Inserts the keys; adds those that it refuses to `refused`.
-    fn insert_all(&mut self, how: How, keys: &[u64], refused: &mut Vec<u64>) {
-        if how == How::Single {
+    fn insert_all(&mut self, access: Access, keys: &[u64], refused: &mut Vec<u64>) {
+        if access == Access::Single {
             refused.extend(keys.iter().filter(|&&key| !self.insert(key)));
         } else {
-            self.insert_batch(how, keys, refused);
+            self.insert_batch(access, keys, refused);
         }
     }
 
     /// Looks the keys up; returns how many were found. `found` is as long as `keys`, for types that
     /// write their answers into a slice.
-    fn find_all(&self, how: How, keys: &[u64], found: &mut [bool]) -> u64 {
-        match how {
-            How::Single => keys.iter().map(|&key| u64::from(self.contains(key))).sum(),
-            How::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
-            How::Chain => chain(keys, |key| self.contains(key)),
-            How::Hash => keys.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum(),
-            _ => self.find_batch(how, keys, found),
+    fn find_all(&self, access: Access, keys: &[u64], found: &mut [bool]) -> u64 {
+        match access {
+            Access::Single => keys.iter().map(|&key| u64::from(self.contains(key))).sum(),
+            Access::Call => keys.iter().map(|&key| u64::from(contains_call(self, key))).sum(),
+            Access::Chain => chain(keys, |key| self.contains(key)),
+            Access::Hash => keys.iter().map(|&hash| u64::from(self.contains_hash(hash))).sum(),
+            _ => self.find_batch(access, keys, found),
         }
     }
 
     /// Removes the keys; returns how many were found.
-    fn remove_all(&mut self, how: How, keys: &[u64]) -> u64 {
-        if how == How::Single {
+    fn remove_all(&mut self, access: Access, keys: &[u64]) -> u64 {
+        if access == Access::Single {
             return keys.iter().map(|&key| u64::from(self.remove(key))).sum();
         }
         self.remove_batch(keys)
@@ -127,25 +128,25 @@ pub trait Subject {
 
     /// One thread's part of a mix: inserts, with `lookups / inserts` lookups between them. Returns
     /// how many inserts were refused, and how many lookups found something.
-    fn mix(&mut self, how: How, inserts: &[u64], lookups: &[u64]) -> (usize, u64) {
+    fn mix(&mut self, access: Access, inserts: &[u64], lookups: &[u64]) -> (usize, u64) {
         let (ins, asked) = (inserts.len(), lookups.len());
         // A round has at least one of the rarer kind, so that the mix is the same throughout.
         let (more, fewer) = (ins.max(asked), ins.min(asked).max(1));
-        let chunk = if how == How::Single { more.div_ceil(fewer).min(MIXED) } else { MIXED };
+        let chunk = if access == Access::Single { more.div_ceil(fewer).min(MIXED) } else { MIXED };
         let rounds = more.div_ceil(chunk).max(1);
         let part = |keys: usize, round: usize| keys * round / rounds..keys * (round + 1) / rounds;
         let (mut refused, mut found, mut answers) = (Vec::new(), 0, vec![false; MIXED]);
         for round in 0..rounds {
-            self.insert_all(how, &inserts[part(ins, round)], &mut refused);
+            self.insert_all(access, &inserts[part(ins, round)], &mut refused);
             let lookups = &lookups[part(asked, round)];
-            found += self.find_all(how, lookups, &mut answers[..lookups.len()]);
+            found += self.find_all(access, lookups, &mut answers[..lookups.len()]);
         }
         (refused.len(), found)
     }
 
     /// The batch method where there is one.
-    fn fastest(&self, operation: Operation) -> How {
-        if self.can(operation, How::Many) { How::Many } else { How::Single }
+    fn fastest(&self, operation: Operation) -> Access {
+        if self.can(operation, Access::Many) { Access::Many } else { Access::Single }
     }
 }
 
@@ -169,7 +170,7 @@ fn chain(keys: &[u64], contains: impl Fn(u64) -> bool) -> u64 {
     found
 }
 
-/// How many of the answers are yes.
+/// Access many of the answers are yes.
 pub(crate) fn count(answers: &[bool]) -> u64 {
     answers.iter().map(|&answer| u64::from(answer)).sum()
 }

@@ -14,7 +14,7 @@ use malkoha_text::{Decision, Deduplicator, Options};
 
 use crate::args::{OutputArgs, parse_count};
 use crate::measure::{memory, process_time, progress, reset_peak};
-use crate::page::plot::{Axis, Line, Plot};
+use crate::plots::plot::{Axis, Line, Plot};
 use crate::report::{Report, read_csv};
 use crate::results::{Figures, Row};
 

@@ -79,12 +79,12 @@ impl Growth {
         found
     }
 
-    /// How many of the keys are not found.
+    /// Access many of the keys are not found.
     pub(super) fn lost(&mut self) -> u64 {
-        let how = self.subject.fastest(Operation::Find);
+        let access = self.subject.fastest(Operation::Find);
         let (size, mut found) = (self.batch.len().min(LOOKUPS), 0);
         self.keys.batches(0..self.len, &mut self.batch[..size], |batch| {
-            found += self.subject.find_all(how, batch, &mut self.answers[..batch.len()]);
+            found += self.subject.find_all(access, batch, &mut self.answers[..batch.len()]);
         });
         self.len - found
     }

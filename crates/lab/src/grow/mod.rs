@@ -23,7 +23,7 @@ use crate::keys::Keys;
 use crate::peer;
 use crate::report::Report;
 use crate::results::{Figures, Row};
-use crate::subject::{Contender, How};
+use crate::subject::{Access, Contender};
 
 /// The meaning of the tables.
 const HELP: &str = "\
@@ -78,7 +78,7 @@ pub struct GrowArgs {
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
-    how: How,
+    access: Access,
     /// Keys that are handed over at a time.
     batch: usize,
 }
@@ -103,8 +103,8 @@ pub enum Table {
 /// If one cannot be built, a file cannot be written, or one of ours lost a key.
 pub fn report(args: &GrowArgs, rivals: impl Fn(f64, u64) -> Vec<Contender>) -> Result<()> {
     ensure!(
-        args.runs > 0 && args.threads.iter().all(|&n| n > 0) && args.keys.iter().all(|&n| n > 0),
-        "--keys, --runs and --threads: 1 or more"
+        args.runs > 0 && args.threads.iter().all(|&n| n > 0),
+        "--runs and --threads: 1 or more"
     );
     let mut args = args.clone();
     args.keys.sort_unstable();

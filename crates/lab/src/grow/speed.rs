@@ -7,16 +7,16 @@ use anyhow::Result;
 use super::growth::Growth;
 use super::{Run, Way};
 use crate::measure::{alternating, rate, timed};
-use crate::subject::{Contender, How, Operation};
+use crate::subject::{Access, Contender, Operation};
 
 const WAYS: [Way; 3] = [
-    Way { name: "one by one", how: How::Single, batch: BATCH },
-    Way { name: "batches of 1,024", how: How::Many, batch: BATCH },
-    Way { name: "unique, 65,536", how: How::Unique, batch: 65_536 },
+    Way { name: "one by one", access: Access::Single, batch: BATCH },
+    Way { name: "batches of 1,024", access: Access::Many, batch: BATCH },
+    Way { name: "unique, 65,536", access: Access::Unique, batch: 65_536 },
 ];
 const ALL: &str = "one batch";
-const CHURN: [(&str, How); 2] = [("churn", How::Single), ("churn, 1,024", How::Many)];
-const GET: [(&str, How); 2] = [("get", How::Single), ("get, 1,024", How::Many)];
+const CHURN: [(&str, Access); 2] = [("churn", Access::Single), ("churn, 1,024", Access::Many)];
+const GET: [(&str, Access); 2] = [("get", Access::Single), ("get, 1,024", Access::Many)];
 const BATCH: usize = 1024;
 /// Pairs of a churn and lookups, at most.
 const PAIRS: u64 = 1 << 20;
@@ -44,18 +44,18 @@ impl Run<'_> {
     /// Grows through all sizes in one way. A size's rate is that of all keys up to it. The first
     /// way is followed by churn and lookups at each size.
     fn grow(&mut self, contender: &Contender, way: Way) -> Result<()> {
-        let Way { name, how, batch } = way;
+        let Way { name, access, batch } = way;
         let mut growth = Growth::new(contender, self.args, batch)?;
-        if !growth.subject.can(Operation::Insert, how) {
+        if !growth.subject.can(Operation::Insert, access) {
             return Ok(());
         }
         let mut time = Duration::ZERO;
         for &keys in &self.args.keys {
             growth.to(keys, |subject, batch, refused| {
-                timed(&mut time, || subject.insert_all(how, batch, refused));
+                timed(&mut time, || subject.insert_all(access, batch, refused));
             });
             self.figures.add(&contender.name, keys, name, "M/s", rate(keys, time));
-            if how == How::Single {
+            if access == Access::Single {
                 let space = growth.bits_per_key();
                 self.figures.add(&contender.name, keys, SPACE, "bits", space);
                 self.get(contender, keys, &mut growth);
@@ -69,11 +69,11 @@ impl Run<'_> {
 
     fn get(&mut self, contender: &Contender, keys: u64, growth: &mut Growth) {
         let lookups = LOOKUPS.min(8 * keys);
-        for (name, how) in GET {
-            if growth.subject.can(Operation::Find, how) {
+        for (name, access) in GET {
+            if growth.subject.can(Operation::Find, access) {
                 let mut time = Duration::ZERO;
                 growth.absent(lookups, |subject, batch, found| {
-                    timed(&mut time, || subject.find_all(how, batch, found))
+                    timed(&mut time, || subject.find_all(access, batch, found))
                 });
                 self.figures.add(&contender.name, keys, name, "M/s", rate(lookups, time));
             }
@@ -81,15 +81,15 @@ impl Run<'_> {
     }
 
     fn churn(&mut self, contender: &Contender, keys: u64, growth: &mut Growth) {
-        for (name, how) in CHURN {
-            let can = |operation| growth.subject.can(operation, how);
+        for (name, access) in CHURN {
+            let can = |operation| growth.subject.can(operation, access);
             if can(Operation::Insert) && can(Operation::Remove) {
                 let (mut time, mut refused) = (Duration::ZERO, Vec::new());
                 let pairs = PAIRS.min(keys / 2);
                 growth.churn(pairs, |subject, out, new| {
                     timed(&mut time, || {
-                        subject.remove_all(how, out);
-                        subject.insert_all(how, new, &mut refused);
+                        subject.remove_all(access, out);
+                        subject.insert_all(access, new, &mut refused);
                     });
                 });
                 self.figures.add(&contender.name, keys, name, "M/s", rate(2 * pairs, time));
@@ -101,12 +101,12 @@ impl Run<'_> {
     fn at_once(&mut self, contender: &Contender) -> Result<()> {
         for &keys in &self.args.keys {
             let mut growth = Growth::new(contender, self.args, usize::try_from(keys)?)?;
-            if !growth.subject.can(Operation::Insert, How::Many) {
+            if !growth.subject.can(Operation::Insert, Access::Many) {
                 break;
             }
             let mut time = Duration::ZERO;
             growth.to(keys, |subject, batch, refused| {
-                timed(&mut time, || subject.insert_all(How::Many, batch, refused));
+                timed(&mut time, || subject.insert_all(Access::Many, batch, refused));
             });
             self.figures.add(&contender.name, keys, ALL, "M/s", rate(keys, time));
             let lost = growth.lost();

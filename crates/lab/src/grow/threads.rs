@@ -4,12 +4,12 @@ use anyhow::{Result, ensure};
 
 use super::{Run, SHARED_MAP, SHARED_SET, Way};
 use crate::measure::{alternating, on_threads, rate};
-use crate::subject::{How, Subject};
+use crate::subject::{Access, Subject};
 
 const WAYS: [Way; 3] = [
-    Way { name: "one by one", how: How::Single, batch: 1024 },
-    Way { name: "batches of 1,024", how: How::Many, batch: 1024 },
-    Way { name: "batches of 65,536", how: How::Many, batch: 65_536 },
+    Way { name: "one by one", access: Access::Single, batch: 1024 },
+    Way { name: "batches of 1,024", access: Access::Many, batch: 1024 },
+    Way { name: "batches of 65,536", access: Access::Many, batch: 65_536 },
 ];
 
 impl Run<'_> {
@@ -67,9 +67,9 @@ impl Run<'_> {
             let part = all.len() * number / threads..all.len() * (number + 1) / threads;
             let (mut handle, mut refused) = (filter, Vec::new());
             let parts = all[part].chunks(way.batch);
-            parts.for_each(|keys| handle.insert_all(way.how, keys, &mut refused));
+            parts.for_each(|keys| handle.insert_all(way.access, keys, &mut refused));
         });
-        let found = (&filter).find_all(How::Many, &all, &mut vec![false; all.len()]);
+        let found = (&filter).find_all(Access::Many, &all, &mut vec![false; all.len()]);
         ensure!(found == keys, "threads lost {} of {keys} keys", keys - found);
         Ok(rate(keys, time))
     }

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::structures::{self, Structure};
 use crate::keys::{Keys, Present};
-use crate::subject::{How, Subject};
+use crate::subject::{Access, Subject};
 
 /// Slots of the table, 768 KB: 24 times the cache of the model, so a lookup finds its line
 /// already in the cache in one of 24 cases.
@@ -54,7 +54,7 @@ fn filled(structure: &Structure) -> Result<(Box<dyn Subject>, u64)> {
     let (limit, _) = structure.fill.limit(SLOTS);
     let (mut members, mut refused) = (0, Vec::new());
     while members < limit && refused.is_empty() {
-        subject.insert_all(How::Single, &[Keys::new(1).key(members)], &mut refused);
+        subject.insert_all(Access::Single, &[Keys::new(1).key(members)], &mut refused);
         members += u64::from(refused.is_empty());
     }
     Ok((subject, members))
@@ -63,7 +63,7 @@ fn filled(structure: &Structure) -> Result<(Box<dyn Subject>, u64)> {
 /// The only function that Valgrind counts; it is found by its name.
 #[inline(never)]
 fn ask(subject: &dyn Subject, keys: &[u64], answers: &mut [bool]) -> u64 {
-    subject.find_all(How::Single, keys, answers)
+    subject.find_all(Access::Single, keys, answers)
 }
 
 /// Cache lines that a lookup of a present or an absent key fetches; `lab` is this program's file.

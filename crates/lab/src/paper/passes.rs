@@ -13,7 +13,7 @@ use super::structures::{self, Structure};
 use crate::args::chosen;
 use crate::keys::{Keys, Present};
 use crate::measure::{alternating, median, progress, rate, timed};
-use crate::subject::{How, Operation, Subject};
+use crate::subject::{Access, Operation, Subject};
 
 /// Parts in which a structure is filled and emptied.
 const PARTS: u64 = 20;
@@ -124,7 +124,7 @@ impl Work {
                 let length = usize::try_from(end - self.members).unwrap_or(BATCH).min(BATCH);
                 let batch = &mut self.batch[..length];
                 self.keys.members(self.members, batch);
-                timed(&mut time, || self.subject.insert_all(How::Single, batch, &mut refused));
+                timed(&mut time, || self.subject.insert_all(Access::Single, batch, &mut refused));
                 // Of a batch in which a key was refused, no key counts as a member.
                 self.members += if refused.is_empty() { length as u64 } else { 0 };
             }
@@ -154,7 +154,7 @@ impl Work {
         let (mut found, first) = (0, 1 << 40);
         let positions = first..first + FPR_QUERIES;
         self.keys.query_batches(Present(0), self.members, positions, &mut self.batch, |batch| {
-            found += self.subject.find_all(How::Single, batch, &mut []);
+            found += self.subject.find_all(Access::Single, batch, &mut []);
         });
         self.pass.fpr = found as f64 / FPR_QUERIES as f64;
         for mix in MIXES {
@@ -169,7 +169,9 @@ impl Work {
         for positions in [0..QUERIES / 4, QUERIES / 4..QUERIES * 5 / 4] {
             time = Duration::ZERO;
             self.keys.query_batches(mix, self.members, positions, &mut self.batch, |batch| {
-                timed(&mut time, || black_box(self.subject.find_all(How::Single, batch, &mut [])));
+                timed(&mut time, || {
+                    black_box(self.subject.find_all(Access::Single, batch, &mut []))
+                });
             });
         }
         rate(QUERIES, time)
@@ -177,7 +179,7 @@ impl Work {
 
     /// Removes all members, if the structure can; it is an error if one of them is not found.
     fn empty(&mut self) -> Result<()> {
-        if !self.subject.can(Operation::Remove, How::Single) {
+        if !self.subject.can(Operation::Remove, Access::Single) {
             return Ok(());
         }
         let (mut removed, mut position) = (0, 0);
@@ -188,7 +190,7 @@ impl Work {
             let ends = (0..).map(|part| end_of_part(self.full, part));
             let end = self.members - ends.take_while(|&end| end < left).last().unwrap_or(0);
             self.keys.batches(position..end, &mut self.batch, |batch| {
-                removed += timed(&mut time, || self.subject.remove_all(How::Single, batch));
+                removed += timed(&mut time, || self.subject.remove_all(Access::Single, batch));
             });
             position = end;
             self.pass.remove.push((occupancy, rate(end - first, time)));
@@ -209,7 +211,7 @@ fn batched(mut subject: Box<dyn Subject>, keys: Keys, items: u64) -> f64 {
     const LARGE: usize = 1 << 15;
     let (mut batch, mut time, mut refused) = (vec![0; LARGE], Duration::ZERO, Vec::new());
     keys.batches(0..items, &mut batch, |batch| {
-        timed(&mut time, || subject.insert_all(How::Many, batch, &mut refused));
+        timed(&mut time, || subject.insert_all(Access::Many, batch, &mut refused));
     });
     rate(items, time)
 }

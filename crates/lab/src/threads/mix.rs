@@ -7,14 +7,14 @@ use anyhow::{Result, ensure};
 use super::Shared;
 use crate::keys::{Keys, Present};
 use crate::measure::{on_threads, rate};
-use crate::subject::{How, Operation};
+use crate::subject::{Access, Operation};
 
 /// A share of inserts among lookups, half of which are of keys that are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
     /// Inserts, percent.
     inserts: u64,
-    /// How full the filter is before and after, percent of the keys that it is built for.
+    /// Access full the filter is before and after, percent of the keys that it is built for.
     from: u64,
     to: u64,
 }
@@ -35,7 +35,7 @@ impl Mix {
         filter: &dyn Shared,
         keys: u64,
         threads: usize,
-        how: How,
+        access: Access,
         seed: u64,
     ) -> Result<f64> {
         let names = Keys::new(seed);
@@ -71,7 +71,7 @@ impl Mix {
             .collect::<Result<_>>()?;
         let (time, refused) = on_threads(threads, |number| {
             let (inserts, lookups) = &work[number];
-            filter.handle().mix(how, inserts, lookups).0
+            filter.handle().mix(access, inserts, lookups).0
         });
         let refused: usize = refused.iter().sum();
         ensure!(refused == 0, "refused {refused} keys below capacity");

@@ -13,7 +13,7 @@ use crate::args::{OutputArgs, chosen, parse_count};
 use crate::measure::alternating;
 use crate::report::Report;
 use crate::results::{Figures, RATE};
-use crate::subject::{How, Operation, Subject};
+use crate::subject::{Access, Operation, Subject};
 
 /// The meaning of the tables.
 const THREADS_HELP: &str = "\
@@ -76,7 +76,7 @@ impl SharedContender {
 }
 
 /// The ways to work: one by one, and some thousands at a time.
-const WAYS: [(&str, How); 2] = [("one by one", How::Single), ("in batches", How::Many)];
+const WAYS: [(&str, Access); 2] = [("one by one", Access::Single), ("in batches", Access::Many)];
 /// More threads than this are taken for a mistake.
 const MOST_THREADS: usize = 1024;
 
@@ -94,8 +94,8 @@ pub fn report(args: &ThreadsArgs, contenders: Vec<SharedContender>) -> Result<()
     let contenders = chosen(contenders, &args.only, |contender| &contender.name)?;
     let mut report = Report::start(&args.output);
     for mix in Mix::ALL {
-        for (way, how) in WAYS {
-            let figures = measure(args, &contenders, mix, way, how)?;
+        for (way, access) in WAYS {
+            let figures = measure(args, &contenders, mix, way, access)?;
             let title = format!("{mix}, {way}: million operations per second by the clock");
             print!("{}{}", figures.by_measure(&title), figures.ratios());
             report.add(figures.rows())?;
@@ -111,7 +111,7 @@ fn measure(
     contenders: &[SharedContender],
     mix: Mix,
     way: &str,
-    how: How,
+    access: Access,
 ) -> Result<Figures> {
     let mut figures = Figures::default();
     for run in 0..args.runs {
@@ -120,8 +120,8 @@ fn measure(
             let mut rates = vec![0.0; args.threads.len()];
             for turn in alternating(args.threads.len(), run) {
                 let (filter, threads) = (build(args.keys)?, args.threads[turn]);
-                if filter.handle().can(Operation::Insert, how) {
-                    let rate = mix.run(&*filter, args.keys, threads, how, args.seed);
+                if filter.handle().can(Operation::Insert, access) {
+                    let rate = mix.run(&*filter, args.keys, threads, access, args.seed);
                     rates[turn] = rate.with_context(|| name.clone())?;
                     let measure = format!("{mix}, {way}, {threads} threads");
                     figures.add(name, args.keys, &measure, RATE, rates[turn]);

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Filled, Workload};
 use crate::measure::{memory, reset_peak, timed};
-use crate::subject::{Build, How, Operation};
+use crate::subject::{Access, Build, Operation};
 
 /// Equal parts that a fill is timed in.
 const PARTS: u8 = 20;
@@ -14,11 +14,11 @@ const PARTS: u8 = 20;
 impl Workload<'_> {
     /// Fills a contender in every way that it supports; the last filter stays.
     pub(super) fn fill(&mut self, contender: usize, run: u32) -> Result<Filled> {
-        let mut filled = self.insert_parts(contender, How::Single)?;
+        let mut filled = self.insert_parts(contender, Access::Single)?;
         self.check_members(contender, &filled, run);
-        if filled.subject.can(Operation::Insert, How::Many) {
+        if filled.subject.can(Operation::Insert, Access::Many) {
             drop(filled);
-            filled = self.insert_parts(contender, How::Many)?;
+            filled = self.insert_parts(contender, Access::Many)?;
             self.check_members(contender, &filled, run);
         }
         if let Some(build) = &self.contenders[contender].build {
@@ -39,7 +39,7 @@ impl Workload<'_> {
 
     /// Makes a filter, which counts with its first keys: some touch all their memory then, others
     /// when keys come.
-    fn insert_parts(&mut self, contender: usize, how: How) -> Result<Filled> {
+    fn insert_parts(&mut self, contender: usize, access: Access) -> Result<Filled> {
         let keys = self.settings.keys;
         let start = |part: u8| keys * u64::from(part) / u64::from(PARTS);
         let mut refused = Vec::new();
@@ -49,15 +49,15 @@ impl Workload<'_> {
         for (part, time) in (0..PARTS).zip(&mut times) {
             let positions = start(part)..start(part + 1);
             self.keys.batches(positions, &mut self.batch, |batch| {
-                timed(time, || subject.insert_all(how, batch, &mut refused));
+                timed(time, || subject.insert_all(access, batch, &mut refused));
             });
         }
-        self.rate(contender, &format!("insert {how}"), keys, times.iter().sum());
+        self.rate(contender, &format!("insert {access}"), keys, times.iter().sum());
         let deciles = (0..PARTS).step_by(2).map(|part| (part, part + 2));
         for (from, to) in deciles.chain([(0, PARTS / 2), (PARTS - 1, PARTS)]) {
             let time = times[usize::from(from)..usize::from(to)].iter().sum();
             let percent = |part: u8| u32::from(part) * 100 / u32::from(PARTS);
-            let measure = format!("insert {how} {}-{} %", percent(from), percent(to));
+            let measure = format!("insert {access} {}-{} %", percent(from), percent(to));
             self.rate(contender, &measure, start(to) - start(from), time);
         }
         self.fault(contender, "refused", refused.len() as u64);
@@ -91,12 +91,12 @@ impl Workload<'_> {
             return;
         }
         let mut found = 0;
-        let how = filled.subject.fastest(Operation::Find);
+        let access = filled.subject.fastest(Operation::Find);
         self.keys.batches(0..self.settings.keys, &mut self.batch, |batch| {
-            found += filled.subject.find_all(how, batch, &mut self.answers[..batch.len()]);
+            found += filled.subject.find_all(access, batch, &mut self.answers[..batch.len()]);
         });
         let mut answers = vec![false; filled.refused.len()];
-        found -= filled.subject.find_all(how, &filled.refused, &mut answers);
+        found -= filled.subject.find_all(access, &filled.refused, &mut answers);
         self.fault(contender, "lost", filled.accepted - found);
     }
 

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use super::{Filled, Workload};
 use crate::measure::timed;
-use crate::subject::{How, Operation};
+use crate::subject::{Access, Operation};
 
 /// Batches that even a small filter is emptied in.
 const BATCHES: u64 = 32;
 
-/// How far chance may go before it is called a fault.
+/// Access far chance may go before it is called a fault.
 const SIGMAS: f64 = 6.0;
 
 impl Workload<'_> {
     /// Removes all keys. A filter that supports both ways gets them in turn, one batch one by one
     /// and the next at once, so that both see the same loads.
     pub(super) fn empty(&mut self, contender: usize, filled: &mut Filled) {
-        if !filled.subject.can(Operation::Remove, How::Single) {
+        if !filled.subject.can(Operation::Remove, Access::Single) {
             return;
         }
         let keys = self.settings.keys;
-        let ways = [How::Single, filled.subject.fastest(Operation::Remove)];
+        let ways = [Access::Single, filled.subject.fastest(Operation::Remove)];
         let (mut removed, mut counts, mut times) = (0, [0; 2], [Duration::ZERO; 2]);
         let size = usize::try_from(keys.div_ceil(BATCHES)).unwrap_or(usize::MAX);
         let (size, mut turn) = (size.min(self.batch.len()), 1);
@@ -51,7 +51,7 @@ impl Workload<'_> {
         let mut found = 0;
         let some = keys.min(self.batch.len() as u64);
         self.keys.batches(keys - some..keys, &mut self.batch, |batch| {
-            found += filled.subject.find_all(How::Single, batch, &mut []);
+            found += filled.subject.find_all(Access::Single, batch, &mut []);
         });
         let chance = filled.subject.expected_fpr().unwrap_or(0.0) * some as f64;
         let most = chance + SIGMAS * chance.sqrt();
