@@ -28,7 +28,7 @@ macro_rules! cases {
 }
 
 cases! {
-    filter_files keys map_errors maps messages new places screen sets store store_records union
+    documents filter_files keys map_errors maps messages new places screen sets store store_records union
 }
 
 fn folder() -> &'static Path {

@@ -1,12 +1,16 @@
-//! How far a run has come, in its output directory, so that a killed one can go on.
+//! How far a run has come, in its output directory, so that a killed one can go on, and a finished
+//! one is known.
 //!
 //! ```text
-//! clean/.malkoha-dedup           the journal: inputs, options, finished files, counts
+//! clean/.malkoha-dedup           the journal: a line of options and inputs, a line per finished
+//!                                file, and "done"
 //! clean/.malkoha-dedup-state-7   the state after seven files, from time to time
 //! ```
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,33 +19,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::lock::Lock;
-use super::seen::Seen;
+use super::seen::{Seen, checksum};
 use super::totals::Totals;
-use crate::commands::documents::{Shard, shown};
+use crate::commands::documents::{JOURNAL, Shard, shown};
 use crate::input::name;
 use crate::output::{Draft, Overwrite, replace_with};
 
-const NAME: &str = ".malkoha-dedup";
-
-/// The beginning of the names of states.
-const STATE: &str = ".malkoha-dedup-state-";
+/// The last line of a run that is over.
+const DONE: &str = "done";
 
 /// The journal of a run.
 pub(super) struct Journal {
     directory: PathBuf,
+    shards: Arc<[Shard]>,
     /// All that decides over the output: a run goes on only with the same.
     run: Value,
+    /// The progress after each file that an earlier call finished, and now.
+    earlier: Vec<Progress>,
     progress: Progress,
     /// Whether it goes on with an earlier run.
     resumed: bool,
+    done: bool,
+    file: Option<File>,
     _lock: Lock,
 }
 
 /// The progress of a run.
 #[derive(Clone, Copy, Default, Deserialize, Serialize)]
 pub(super) struct Progress {
-    /// Files that are finished.
+    /// Files that are finished, and the bytes of the last one.
     pub(super) finished: usize,
+    pub(super) bytes: u64,
     /// Finished files that are in the state on disk; 0 if there is none.
     pub(super) saved: usize,
     pub(super) totals: Totals,
@@ -53,69 +61,125 @@ pub(super) struct Progress {
 
 impl Journal {
     /// Begins a run, or goes on with one. Refuses an output directory with a run that was not
-    /// finished, unless `resume` says to go on with it, or `force` to begin again. Returns `None` if
-    /// there is nothing to resume, because all files are there.
+    /// finished, unless `resume` says to go on with it, or `force` to begin again.
     pub(super) fn open(
         directory: &Path,
-        shards: &[Shard],
+        shards: &Arc<[Shard]>,
         options: Value,
         (resume, force): (bool, bool),
         before: u64,
-    ) -> Result<Option<Self>> {
-        let lock = Lock::take(directory.join(format!("{NAME}-lock")), directory)?;
-        let run = json!({ "options": options, "inputs": inputs(shards) });
-        let path = directory.join(NAME);
-        let found = match fs::read(&path) {
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", name(&path)));
-            }
+    ) -> Result<Self> {
+        let lock = Lock::take(directory.join(format!("{JOURNAL}-lock")), directory)?;
+        let inputs = checksum(inputs(shards).to_string().as_bytes());
+        let mut journal = Self {
+            directory: directory.into(),
+            shards: Arc::clone(shards),
+            run: json!({ "options": options, "inputs": inputs }),
+            earlier: Vec::new(),
+            progress: Progress { before, ..Progress::default() },
+            resumed: false,
+            done: false,
+            file: None,
+            _lock: lock,
         };
-        let Some(bytes) = found.filter(|_| resume || !force) else {
-            let outputs = || shards.iter().filter_map(|it| it.output.as_deref());
-            if resume && outputs().all(Path::exists) {
-                return Ok(None);
-            }
-            if let Some(there) = outputs().find(|it| resume && it.exists()) {
-                bail!(
-                    "{} has no run that was not finished, but {} exists: begin again with --force, \
-                     without --resume",
-                    name(directory),
-                    name(there)
-                );
-            }
-            let progress = Progress { before, ..Progress::default() };
-            let directory = directory.into();
-            return Ok(Some(Self { directory, run, progress, resumed: false, _lock: lock }));
-        };
-        ensure!(
-            resume,
-            "{} has a run that was not finished: go on with --resume, or begin again with --force",
-            name(directory)
-        );
-        let damaged =
-            || format!("{} is damaged: remove it and begin again with --force", name(&path));
-        let journal: Value = serde_json::from_slice(&bytes).with_context(damaged)?;
-        if journal["run"] != run {
-            bail!(
-                "cannot go on with the run in {}: {} differ from those of the run \
-                 (--force without --resume begins again)",
-                name(directory),
-                if journal["run"]["options"] == run["options"] {
-                    "the input files"
-                } else {
-                    "the options"
-                }
+        let found = if resume || !force { journal.read()? } else { None };
+        if resume {
+            journal.resume(found)?;
+        } else if let Some((_, files, done)) = found {
+            ensure!(
+                done || files.is_empty(),
+                "{} has a run that was not finished: go on with --resume, or begin again with \
+                 --force",
+                name(directory)
             );
         }
-        let progress = Progress::deserialize(&journal).ok().with_context(damaged)?;
+        Ok(journal)
+    }
+
+    /// The run, the progress after each of its files, and whether it is over.
+    fn read(&self) -> Result<Option<(Value, Vec<Progress>, bool)>> {
+        let path = self.directory.join(JOURNAL);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read.with_context(|| format!("cannot read {}", name(&path)))?,
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        // After a power cut, the last line can lack its end, or have other bytes.
+        let mut lines: Vec<&str> = text.split('\n').collect();
+        lines.pop();
+        let done = lines.pop_if(|last| *last == DONE).is_some();
+        let (run, lines) = lines.split_first().unwrap_or((&"", &[]));
+        let mut files: Vec<Option<Progress>> =
+            lines.iter().map(|line| serde_json::from_str(line).ok()).collect();
+        files.pop_if(|last| last.is_none() && !done);
+        let files: Option<Vec<Progress>> = files.into_iter().collect();
+        let run = serde_json::from_str(run).ok();
+        let is_right =
+            |(at, file): (usize, &Progress)| file.finished == at + 1 && file.saved <= file.finished;
+        match run.zip(files) {
+            Some((run, files)) if files.iter().enumerate().all(is_right) => {
+                Ok(Some((run, files, done)))
+            }
+            _ => bail!("{} is damaged: remove it and begin again with --force", name(&path)),
+        }
+    }
+
+    /// Goes on with the run that was found, or begins one where no file is there yet.
+    fn resume(&mut self, found: Option<(Value, Vec<Progress>, bool)>) -> Result<()> {
+        let Some((mut run, files, done)) = found else { return self.refuse_outputs(None) };
+        // A run that stops at bad records has met none.
+        if run["options"]["bad"] == "Stop" {
+            run["options"]["bad"] = self.run["options"]["bad"].clone();
+        }
+        if run != self.run {
+            let same_options = run["options"] == self.run["options"];
+            let differ = if same_options { "the input files" } else { "the options" };
+            let is_other = done || files.is_empty();
+            return if is_other { self.refuse_outputs(Some(differ)) } else { self.refuse(differ) };
+        }
         ensure!(
-            progress.saved <= progress.finished && progress.finished <= shards.len(),
-            damaged()
+            files.len() <= self.shards.len() && (!done || files.len() == self.shards.len()),
+            "the journal of {} is damaged: begin again with --force, without --resume",
+            name(&self.directory)
         );
-        let directory = directory.into();
-        Ok(Some(Self { directory, run, progress, resumed: true, _lock: lock }))
+        for (path, file) in self.outputs().zip(&files) {
+            ensure!(
+                path.metadata().is_ok_and(|it| it.len() == file.bytes),
+                "{} is not as the run left it: put it back, or begin again with --force, without \
+                 --resume",
+                name(path)
+            );
+        }
+        (self.resumed, self.done) = (true, done);
+        self.progress = files.last().copied().unwrap_or(self.progress);
+        self.earlier = files;
+        Ok(())
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &Path> {
+        self.shards.iter().filter_map(|shard| shard.output.as_deref())
+    }
+
+    /// Refuses to go on where files are of a run that differs so, or of none that is known.
+    fn refuse_outputs(&self, differ: Option<&str>) -> Result<()> {
+        match (self.outputs().find(|path| path.exists()), differ) {
+            (None, _) => Ok(()),
+            (Some(_), Some(differ)) => self.refuse(differ),
+            (Some(there), None) => bail!(
+                "{} has no run to go on with, but {} exists: begin again with --force, without \
+                 --resume",
+                name(&self.directory),
+                name(there)
+            ),
+        }
+    }
+
+    fn refuse(&self, differ: &str) -> Result<()> {
+        bail!(
+            "cannot go on with the run in {}: {differ} differ from those of the run (--force \
+             without --resume begins again)",
+            name(&self.directory)
+        )
     }
 
     pub(super) fn progress(&self) -> Progress {
@@ -125,6 +189,11 @@ impl Journal {
     /// Whether it goes on with an earlier run.
     pub(super) fn is_resumed(&self) -> bool {
         self.resumed
+    }
+
+    /// Whether that run is over.
+    pub(super) fn is_done(&self) -> bool {
+        self.done
     }
 
     /// The state on disk.
@@ -139,49 +208,67 @@ impl Journal {
         state.save(&self.state_path(files))
     }
 
-    /// Writes the progress to the journal.
-    pub(super) fn note(&mut self, progress: Progress) -> Result<()> {
-        let mut journal = json!(progress);
-        journal["run"] = self.run.clone();
-        let path = self.directory.join(NAME);
+    /// Writes the journal, to which each finished file adds a line.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        let path = self.directory.join(JOURNAL);
         replace_with(&path, Overwrite::Anything, &|out| {
-            out.write_all(journal.to_string().as_bytes())
+            writeln!(out, "{}", self.run)?;
+            self.earlier.iter().try_for_each(|progress| writeln!(out, "{}", json!(progress)))
         })?;
+        let file = OpenOptions::new().append(true).open(&path);
+        self.file = Some(file.with_context(|| format!("cannot write {}", name(&path)))?);
+        Ok(())
+    }
+
+    /// Adds the progress after a file.
+    pub(super) fn note(&mut self, mut progress: Progress) -> Result<()> {
+        if let Some(path) = &self.shards[progress.finished - 1].output {
+            let metadata =
+                path.metadata().with_context(|| format!("cannot read {}", name(path)))?;
+            progress.bytes = metadata.len();
+        }
+        self.add(&json!(progress).to_string())?;
         if self.progress.saved != progress.saved {
-            self.remove_states(progress.saved);
+            // If it stays, it is only in the way.
+            let _ = fs::remove_file(self.state_path(self.progress.saved));
         }
         self.progress = progress;
         Ok(())
     }
 
-    /// Removes all traces of the run, which is over.
-    pub(super) fn remove(&self) -> Result<()> {
-        self.remove_states(0);
-        Draft::sweep(&self.directory);
-        let path = self.directory.join(NAME);
-        fs::remove_file(&path).with_context(|| format!("cannot remove {}", name(&path)))
+    fn add(&mut self, line: &str) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let added = file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data());
+        added.with_context(|| format!("cannot write {}", name(&self.directory.join(JOURNAL))))
     }
 
-    /// Removes states on disk, also of steps that were killed, except that after `kept` files. An
-    /// error is ignored: they are only in the way.
-    fn remove_states(&self, kept: usize) {
-        let Ok(entries) = fs::read_dir(&self.directory) else { return };
-        let kept = self.state_path(kept);
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| *path != kept) {
+    /// Leaves of the run only its files and the journal, by which it is known.
+    pub(super) fn end(&mut self) -> Result<()> {
+        if !self.done {
+            if self.file.is_none() {
+                self.begin()?;
+            }
+            self.add(DONE)?;
+        }
+        Draft::sweep(&self.directory);
+        let Ok(entries) = fs::read_dir(&self.directory) else { return Ok(()) };
+        for path in entries.flatten().map(|entry| entry.path()) {
             let name = path.file_name().map(|name| name.to_string_lossy());
-            if name.is_some_and(|name| name.starts_with(STATE)) {
+            if name.is_some_and(|name| name.starts_with(&format!("{JOURNAL}-state-"))) {
+                // If it stays, it is only in the way.
                 let _ = fs::remove_file(&path);
             }
         }
+        Ok(())
     }
 
     fn state_path(&self, files: usize) -> PathBuf {
-        self.directory.join(format!("{STATE}{files}"))
+        self.directory.join(format!("{JOURNAL}-state-{files}"))
     }
 }
 
 /// Paths, sizes and times of change.
-fn inputs(shards: &[Shard]) -> Vec<Value> {
+fn inputs(shards: &[Shard]) -> Value {
     let describe = |shard: &Shard| {
         let time = shard.input.metadata().and_then(|it| it.modified()).ok();
         let time = time.and_then(|it| it.duration_since(UNIX_EPOCH).ok());

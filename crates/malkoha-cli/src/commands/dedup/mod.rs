@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIMILARITY")]
     near: Option<f64>,
 
-    /// Drop documents of equal words, whatever their case, punctuation and white space
+    /// Drop documents of equal words, whatever their case, punctuation, symbols and space
     #[arg(long)]
     words: bool,
 
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["output", "resume"])]
     dry_run: bool,
 
-    /// Go on with a run that did not end
+    /// Go on with a run that did not end, if inputs and options are the same
     #[arg(long, requires = "output")]
     resume: bool,
 
@@ -110,32 +110,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         Some(path) if path.exists() => Seen::open(path, &options)?,
         _ => Seen::new(options)?,
     };
-    let journal = match &arguments.documents.output {
-        None => None,
-        Some(directory) => match arguments.journal(directory, &shards, &options, &seen)? {
-            None => {
-                tell_summary(&format!("the run in {} is finished already", name(directory)));
-                return Ok(Outcome::Found);
-            }
-            journal => journal,
-        },
-    };
-    let progress = journal.as_ref().map(Journal::progress).unwrap_or_default();
+    let directory = arguments.documents.output.as_deref();
+    let journal =
+        directory.map(|it| arguments.journal(it, &shards, &options, &seen)).transpose()?;
+    let (progress, is_done) =
+        journal.as_ref().map(|it| (it.progress(), it.is_done())).unwrap_or_default();
     let mut totals = progress.totals;
+    let journal = journal.map(|journal| Arc::new(Mutex::new(journal)));
+    if let Some(directory) = directory.filter(|_| is_done) {
+        tell_summary(&format!("the run in {} is finished already", name(directory)));
     // A run can be killed after its last step, which writes the file of --seen.
-    if progress.finished < shards.len() || seen.texts.decided() == progress.before {
-        if let Some(saved) = journal.as_ref().map(|it| it.state(&options)).transpose()?.flatten() {
-            seen = saved;
-        }
-        let journal = journal.map(|journal| Arc::new(Mutex::new(journal)));
+    } else if progress.finished < shards.len() || seen.texts.decided() == progress.before {
+        let saved = journal.as_ref().map(|it| it.lock().state(&options)).transpose()?.flatten();
+        seen = saved.unwrap_or(seen);
         (seen, totals) = arguments.work(&shards, seen, progress, journal.clone())?;
         if let Some(path) = arguments.seen.as_ref().filter(|_| !arguments.dry_run) {
             seen.save(path)?;
         }
-        journal.map_or(Ok(()), |journal| journal.lock().remove())?;
-    } else if let Some(journal) = &journal {
-        journal.remove()?;
     }
+    journal.map_or(Ok(()), |journal| journal.lock().end())?;
     arguments.summarise(&totals, &seen, start)?;
     // Bad records that stay are found, too.
     Ok(Outcome::found_if(totals.kept + totals.bad > totals.bad_dropped))
@@ -192,26 +185,25 @@ impl Arguments {
         json!({
             "options": format!("{options:?}"),
             "field": self.documents.field,
+            "bad": format!("{:?}", self.documents.bad),
             "seen": self.seen,
             "report": self.report,
         })
     }
 
-    /// The journal of this run in the output directory. `None` if the run is finished already.
+    /// The journal of this run in the output directory.
     fn journal(
         &self,
         directory: &Path,
-        shards: &[Shard],
+        shards: &Arc<[Shard]>,
         options: &Options,
         seen: &Seen,
-    ) -> Result<Option<Journal>> {
+    ) -> Result<Journal> {
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot make {}", name(directory)))?;
         let (run, decided) = (self.identity(options), seen.texts.decided());
         let how = (self.resume, self.documents.force);
-        let Some(mut journal) = Journal::open(directory, shards, run, how, decided)? else {
-            return Ok(None);
-        };
+        let journal = Journal::open(directory, shards, run, how, decided)?;
         let progress = journal.progress();
         if !journal.is_resumed() {
             self.documents.check_outputs(shards)?;
@@ -220,8 +212,7 @@ impl Arguments {
             decided == progress.before || progress.finished == shards.len(),
             "the file of --seen is not the one that the run began with: put that one back"
         );
-        journal.note(progress)?;
-        Ok(Some(journal))
+        Ok(journal)
     }
 
     fn work(
@@ -236,6 +227,7 @@ impl Arguments {
         let after = is_resumed.then_some(progress.report);
         let report = self.report.as_deref();
         let report = report.map(|path| Report::open(path, after, documents.force)).transpose()?;
+        journal.as_ref().map_or(Ok(()), |journal| journal.lock().begin())?;
         let preparer = seen.texts.preparer().clone();
         let prepare = move |text: &str, memory: &mut _, prepared: &mut _| {
             preparer.prepare(text, memory, prepared);

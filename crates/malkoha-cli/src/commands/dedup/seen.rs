@@ -90,8 +90,8 @@ impl Seen {
     }
 }
 
-fn checksum(names: &[u8]) -> u64 {
-    KeyHasher::new(0).hash_bytes(names)
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    KeyHasher::new(0).hash_bytes(bytes)
 }
 
 /// Whether a file can be replaced by a state.

@@ -21,7 +21,7 @@ use clap::Args;
 use malkoha_text::Memory;
 
 pub(crate) use records::{Content, Fate, Hashes, Note, OnBad, Record, Records};
-pub(crate) use shards::Shard;
+pub(crate) use shards::{JOURNAL, Shard};
 pub(crate) use write::{Files, Report};
 
 use self::json::{Bad, Field};

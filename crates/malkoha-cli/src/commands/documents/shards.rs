@@ -29,6 +29,9 @@ impl Shard {
     }
 }
 
+/// The journal of a run in its output directory, which may be the input of another one.
+pub(crate) const JOURNAL: &str = ".malkoha-dedup";
+
 /// The endings of names of Parquet files.
 const TABLES: [&str; 3] = ["parquet", "parq", "pq"];
 
@@ -54,7 +57,9 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
         }
         for file in linked_files_below(std::slice::from_ref(input)) {
             if is_directory && !is_shard(&file) {
-                ignored.push(file);
+                if !file.ends_with(JOURNAL) {
+                    ignored.push(file);
+                }
                 continue;
             }
             ensure!(
