@@ -95,8 +95,8 @@ impl Arguments {
         let mut known = Overlap::new(Shingle::Words(self.ngrams))?;
         let field = std::slice::from_ref(&self.documents.field);
         let fields = if self.against_field.is_empty() { field } else { &self.against_field };
-        each_text(&self.against, fields, |text| Ok(known.add(text)?))?;
-        ensure!(known.texts() > 0, "the files of --against have no texts");
+        let bad = self.documents.bad;
+        each_text(&self.against, fields, bad, |text| Ok(known.add(text)?))?;
         if known.short_texts() > 0 {
             tell(&format!(
                 "malkoha: {} of {} texts of --against have fewer than {} words: they are found \

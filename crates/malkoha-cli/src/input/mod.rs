@@ -17,7 +17,7 @@ pub(crate) use blocks::{Block, Blocks};
 pub(crate) use content::{encoding, is_parquet};
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
-pub(crate) use tree::{files_below, linked_files_below};
+pub(crate) use tree::{all_below, files_below};
 
 use crate::progress::Progress;
 use crate::records::{Form, Keys, Tally};

@@ -12,25 +12,19 @@ use crate::failure::pass_over;
 /// them: links are followed if they are named, but not below directories. Without any path, the
 /// files below the working directory.
 pub(crate) fn files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
-    walk(paths, Links::Skip)
+    walk(paths, false)
 }
 
-/// The same with links to files, because people keep data sets as directories of links.
-pub(crate) fn linked_files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
-    walk(paths, Links::ToFiles)
+/// The same with links and everything else that is no directory, because people keep data sets as
+/// directories of links. The caller says which ones it does not read.
+pub(crate) fn all_below(paths: &[PathBuf]) -> Vec<PathBuf> {
+    walk(paths, true)
 }
 
-/// Which links below directories are followed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
-    Skip,
-    ToFiles,
-}
-
-fn walk(paths: &[PathBuf], links: Links) -> Vec<PathBuf> {
+fn walk(paths: &[PathBuf], all: bool) -> Vec<PathBuf> {
     let mut files = Vec::new();
     if paths.is_empty() {
-        below(Path::new("."), links, &mut files);
+        below(Path::new("."), all, &mut files);
         // It was not named.
         for file in &mut files {
             *file = file.strip_prefix(".").unwrap_or(file).to_path_buf();
@@ -38,7 +32,7 @@ fn walk(paths: &[PathBuf], links: Links) -> Vec<PathBuf> {
     }
     for path in paths {
         if !is_stdin(path) && path.is_dir() {
-            below(path, links, &mut files);
+            below(path, all, &mut files);
         } else {
             files.push(path.clone());
         }
@@ -46,25 +40,23 @@ fn walk(paths: &[PathBuf], links: Links) -> Vec<PathBuf> {
     files
 }
 
-fn below(directory: &Path, links: Links, files: &mut Vec<PathBuf>) {
+fn below(directory: &Path, all: bool, files: &mut Vec<PathBuf>) {
     // Entries that are still to be looked at, the next one last.
-    let mut waiting = entries(directory, links);
+    let mut waiting = entries(directory, all);
     while let Some((path, is_directory)) = waiting.pop() {
-        if is_directory { waiting.append(&mut entries(&path, links)) } else { files.push(path) }
+        if is_directory { waiting.append(&mut entries(&path, all)) } else { files.push(path) }
     }
 }
 
-/// The regular files and directories in a directory, with the first name last. One that cannot be
-/// read is reported and skipped.
-fn entries(directory: &Path, links: Links) -> Vec<(PathBuf, bool)> {
+/// The regular files and directories in a directory, or all in it, with the first name last. One
+/// that cannot be read is reported and skipped.
+fn entries(directory: &Path, all: bool) -> Vec<(PathBuf, bool)> {
     let mut entries = Vec::new();
     let mut read = || {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let kind = entry.file_type()?;
-            let is_linked =
-                || links == Links::ToFiles && kind.is_symlink() && entry.path().is_file();
-            if kind.is_dir() || kind.is_file() || is_linked() {
+            if kind.is_dir() || kind.is_file() || all {
                 entries.push((entry.path(), kind.is_dir()));
             }
         }

@@ -65,7 +65,7 @@ fn nothing_is_compared_in_silence() {
         assert_eq!(run.stderr.lines().last(), Some(&*format!("malkoha: {complaint}")));
     }
     dir.run("overlap --against evals.jsonl --against-field b --field t d.jsonl")
-        .complains("line 1 of 'evals.jsonl' lacks the field 'b'; its fields: a, q");
+        .complains("line 1 of 'evals.jsonl' lacks the field 'b'; its fields: a, q (--bad keep or drop goes on)");
     dir.run("overlap --ngrams 0 --against evals.jsonl --against-field q --field t d.jsonl")
         .complains("shingles of 0: choose 1 to 1000 words or characters");
 }

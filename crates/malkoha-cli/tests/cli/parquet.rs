@@ -64,8 +64,11 @@ fn reports_have_rows_and_totals() {
     // All of the second file is in the first one; a field of its own has no text.
     let overlap =
         "overlap --against a.parquet --against-field text --against-field id --field text";
-    let refusal = "row 51 of 'a.parquet' has null in the field of the text";
-    dir.run(&format!("{overlap} b.parquet")).complains(refusal);
+    let bad =
+        "row 51 of 'a.parquet' has null in the field of the text (--bad keep or drop goes on)";
+    dir.run(&format!("{overlap} b.parquet")).complains(bad);
+    let lacks = "no record of --against has a text in the field 'id'; 90 have another value";
+    dir.run(&format!("{overlap} --bad drop b.parquet")).complains(lacks);
     dir.run("dedup --field text --bad drop -o known a.parquet").succeeds();
     let overlap = "overlap --against known --field text --bad drop -o rest --json b.parquet";
     assert_eq!(dir.run(overlap).succeeds().json()["overlapping"], 89);

@@ -33,6 +33,11 @@ impl Seen {
         reader.read_to_end(&mut rest).with_context(failed)?;
         let files = match rest.split_first_chunk() {
             None if rest.is_empty() && !texts.options().is_numbered() => Vec::new(),
+            None if rest.is_empty() => bail!(
+                "{}: it has numbers of documents but no file names, as states that Python saved \
+                 with numbered=True",
+                failed()
+            ),
             Some((check, names)) if u64::from_le_bytes(*check) == checksum(names) => {
                 serde_json::from_slice(names).with_context(failed)?
             }

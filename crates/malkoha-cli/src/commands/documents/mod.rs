@@ -1,6 +1,7 @@
 //! Documents: JSON objects in lines, or rows of Parquet, with a text in a field. Their files are
 //! read and written shard by shard. Commands decide what stays of each.
 
+mod against;
 mod json;
 mod records;
 mod settle;
@@ -20,16 +21,16 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 use malkoha_text::Memory;
 
+pub(crate) use against::each_text;
 pub(crate) use records::{Content, Fate, Hashes, Note, OnBad, Record, Records};
 pub(crate) use shards::{JOURNAL, Shard};
 pub(crate) use write::{Files, Report};
 
-use self::json::{Bad, Field};
+use self::json::Field;
 use self::records::Rows;
 use self::source::{Piece, Reader};
-use self::table::Table;
 use crate::arguments::ThreadArgs;
-use crate::input::{Inputs, is_same, linked_files_below, name};
+use crate::input::{is_same, name};
 use crate::pipeline::{Sink, in_two_turns};
 use crate::progress::Progress;
 
@@ -152,93 +153,6 @@ impl<P: Hashes, S: Sink<Made = Records<P>>> Sink for Gather<S> {
     fn set_aside(records: &mut Self::Made) -> (Self::Made, usize) {
         records.set_aside()
     }
-}
-
-/// Calls `each` with the texts of some fields of all records in files and directories, which must
-/// have at least one of the fields.
-pub(crate) fn each_text(
-    paths: &[PathBuf],
-    fields: &[String],
-    mut each: impl FnMut(&str) -> Result<()>,
-) -> Result<()> {
-    let fields: Vec<Field> = fields.iter().map(|field| Field::parse(field)).collect();
-    let (mut tables, mut files) = (Vec::new(), Vec::new());
-    for file in linked_files_below(paths) {
-        if paths.contains(&file) || shards::is_shard(&file) {
-            if shards::is_table(&file)? { &mut tables } else { &mut files }.push(file);
-        }
-    }
-    tables.iter().try_for_each(|table| each_text_of_table(table, &fields, &mut each))?;
-    let inputs = Inputs::of_files(files.clone(), b'\n').all_needed().numbered(true);
-    let mut blocks = inputs.blocks(&Progress::hidden());
-    let (mut block, mut text) = (crate::input::Block::default(), String::new());
-    while blocks.next(&mut block)? {
-        let source = block.source();
-        let mut line = source.lines_before;
-        crate::records::split(source.text, b'\n', |records| {
-            for record in records {
-                line += 1;
-                let mut bad = None;
-                let mut texts = 0;
-                for field in &fields {
-                    match field.read(record, &mut text) {
-                        Ok(()) => {
-                            texts += 1;
-                            each(&text)?;
-                        }
-                        Err(error) => bad = Some((field, error)),
-                    }
-                }
-                let is_bad = texts == 0 && !record.trim_ascii().is_empty();
-                if let Some((field, bad)) = bad.filter(|_| is_bad) {
-                    let complaint = field.complaint(bad, || json::fields(record));
-                    bail!("line {line} of {} {complaint}", name(&files[block.file()]));
-                }
-            }
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
-
-/// [`each_text`] of one Parquet file.
-fn each_text_of_table(
-    path: &Path,
-    fields: &[Field],
-    each: &mut impl FnMut(&str) -> Result<()>,
-) -> Result<()> {
-    let tables: Vec<_> =
-        fields.iter().map(|field| Table::open(path, field, None)).collect::<Result<_>>()?;
-    let mut before = 0;
-    for batch in tables.iter().take(1).flat_map(Table::batches) {
-        // By row: why it is bad, until one of its fields has a text.
-        let mut bad: Vec<Option<(&Field, Bad)>> = Vec::new();
-        for (at, (field, table)) in fields.iter().zip(&tables).enumerate() {
-            let mut row = 0;
-            batch.of(table).each_text(|text| {
-                let found = text.map(&mut *each);
-                match (found, at) {
-                    (Ok(done), _) => {
-                        done?;
-                        bad.resize(bad.len().max(row + 1), None);
-                        bad[row] = None;
-                    }
-                    (Err(error), 0) => bad.push(Some((field, error))),
-                    (Err(_), _) => {}
-                }
-                row += 1;
-                Ok(())
-            })?;
-        }
-        if let Some((row, (field, error))) =
-            bad.iter().enumerate().find_map(|(row, bad)| Some((row, (*bad)?)))
-        {
-            let complaint = field.complaint(error, || tables[0].fields());
-            bail!("row {} of {} {complaint}", before + row + 1, name(path));
-        }
-        before += bad.len();
-    }
-    Ok(())
 }
 
 /// The path as reports show it.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::failure::tell;
-use crate::input::{encoding, is_parquet, is_same, is_stdin, linked_files_below, name};
+use crate::input::{all_below, encoding, is_parquet, is_same, is_stdin, name};
 use crate::output::Encoding;
 
 /// One file of documents.
@@ -44,7 +45,7 @@ const COMPRESSIONS: [&str; 4] = ["gz", "zst", "zstd", "xz"];
 /// below `output`.
 pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Shard>> {
     let mut shards = Vec::new();
-    let mut ignored = Vec::new();
+    let mut left_out = LeftOut::default();
     for input in inputs {
         let is_directory = !is_stdin(input) && input.is_dir();
         if let Some(output) = output.filter(|_| is_directory) {
@@ -55,13 +56,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
                 name(input)
             );
         }
-        for file in linked_files_below(std::slice::from_ref(input)) {
-            if is_directory && !is_shard(&file) {
-                if !file.ends_with(JOURNAL) {
-                    ignored.push(file);
-                }
-                continue;
-            }
+        for file in left_out.files_at(input) {
             ensure!(
                 is_stdin(&file) || file.exists(),
                 "cannot read {}: there is no such file",
@@ -82,21 +77,66 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             shards.push(Shard { input: file, output, encoding, is_table });
         }
     }
-    if let Some(first) = ignored.first() {
-        let files =
-            if ignored.len() == 1 { "1 file".into() } else { format!("{} files", ignored.len()) };
-        tell(&format!(
-            "malkoha: {files} left out, because of names that do not end in .jsonl, .ndjson or \
-             .json, perhaps with .gz, .zst or .xz, or in .parquet: the first is {}",
-            name(first)
-        ));
-    }
+    left_out.tell();
     ensure!(
         !shards.is_empty(),
         "there are no files of documents: name files, or a directory with .jsonl or .parquet files"
     );
     check_outputs(&shards)?;
     Ok(shards)
+}
+
+/// What lies below directories and is not read.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    count: usize,
+    /// The name of the first, and why.
+    first: String,
+}
+
+impl LeftOut {
+    /// The files of documents at a path or below it.
+    pub(super) fn files_at(&mut self, path: &PathBuf) -> Vec<PathBuf> {
+        let mut files = all_below(slice::from_ref(path));
+        if is_stdin(path) || !path.is_dir() {
+            return files;
+        }
+        files.retain(|file| {
+            let why = why_not(file);
+            if let Some(why) = why.filter(|_| !file.ends_with(JOURNAL)) {
+                if self.count == 0 {
+                    self.first = format!("{}, {why}", name(file));
+                }
+                self.count += 1;
+            }
+            why.is_none()
+        });
+        files
+    }
+
+    pub(super) fn tell(&self) {
+        let files = if self.count == 1 { "file" } else { "files" };
+        if self.count > 0 {
+            tell(&format!("malkoha: {} {files} left out: the first is {}", self.count, self.first));
+        }
+    }
+}
+
+/// Why a file that was found is not read.
+fn why_not(file: &Path) -> Option<&'static str> {
+    if file.is_dir() {
+        Some("a link to a directory")
+    } else if !file.exists() {
+        Some("a link to nothing")
+    } else if !file.is_file() {
+        Some("which is no regular file")
+    } else if is_hidden(file) {
+        Some("which is hidden")
+    } else {
+        let ending = "whose name does not end in .jsonl, .ndjson or .json, perhaps with .gz, .zst \
+                      or .xz, or in .parquet";
+        (!is_shard(file)).then_some(ending)
+    }
 }
 
 /// Whether a file is of Parquet, by its name or content. A build without Parquet refuses it.
@@ -117,16 +157,17 @@ fn is_named_table(file: &Path) -> bool {
     ending.is_some_and(|ending| TABLES.contains(&&*ending))
 }
 
-pub(crate) fn is_shard(file: &Path) -> bool {
-    let is_hidden = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    if is_named_table(file) && !is_hidden {
-        return true;
-    }
-    let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
+fn is_hidden(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+/// Whether a file has the name of one of documents.
+fn is_shard(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     let mut endings = name.split('.').skip(1).map(str::to_ascii_lowercase).collect::<Vec<_>>();
     endings.pop_if(|ending| COMPRESSIONS.contains(&&**ending));
     let last = endings.pop().unwrap_or_default();
-    ENDINGS.contains(&&*last) && !name.starts_with('.')
+    is_named_table(file) || ENDINGS.contains(&&*last)
 }
 
 /// The output of a file of a directory, or of one that was named.
@@ -189,9 +230,7 @@ mod tests {
         {
             assert!(is_shard(Path::new(name)), "{name}");
         }
-        for name in
-            ["README.md", "jsonl", "a.gz", ".a.jsonl", ".a.pq", "a.pq.gz", "a.jsonl.tmp", "a.csv"]
-        {
+        for name in ["README.md", "jsonl", "a.gz", "a.pq.gz", "a.jsonl.tmp", "a.csv"] {
             assert!(!is_shard(Path::new(name)), "{name}");
         }
     }
