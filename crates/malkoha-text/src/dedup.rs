@@ -121,6 +121,9 @@ impl Preparer {
                     memory.bytes.extend_from_slice(word.as_bytes());
                     memory.bytes.push(b' ');
                 });
+                if memory.bytes.is_empty() {
+                    memory.bytes.extend_from_slice(text.trim().as_bytes());
+                }
                 prepared.identity = Some(identifier.identify(&memory.bytes));
             }
             Work::Near(signer) => signer.sign(text, memory, &mut prepared.bands),

@@ -24,7 +24,8 @@
 //!
 //! * Each dropped text has a duplicate that is kept, except for wrong losses.
 //! * Decisions depend on options, texts and their order, not on threads, calls, or saved states.
-//! * A text without words is similar to others without words, and to no text with words.
+//! * A text without words, such as one of emoji, is a duplicate only of those that are equal except
+//!   for white space at the ends.
 //!
 //! # Limits
 //!

@@ -11,7 +11,7 @@ use crate::shingles::Shingle;
 pub enum Method {
     /// Equal texts, without errors: over 96 bits of two keyed hashes are compared.
     Exact,
-    /// Texts with equal words: case, punctuation and white space do not count.
+    /// Texts with equal words: case, punctuation, symbols and white space do not count.
     Words,
     /// Similar texts.
     Near {

@@ -27,8 +27,8 @@ impl Shingle {
     }
 
     /// Replaces `hashes` by those of all shingles of a text, in order, with repetitions. A text
-    /// that is shorter than a shingle has one, its whole. Returns the number of words or
-    /// characters.
+    /// that is shorter than a shingle has one, its whole; one without words that of its characters
+    /// except white space at its ends. Returns the number of words or characters.
     ///
     /// A hash is 64 bits of the keyed hashes of the parts, as a polynomial, mixed. Takes time in
     /// proportion to the text, whatever the length of shingles.
@@ -48,6 +48,9 @@ impl Shingle {
             }
         }
         let parts = hashes.len();
+        if parts == 0 {
+            hashes.push(hasher.hash_bytes(text.trim().as_bytes()));
+        }
         roll(hashes, self.size() as usize);
         parts
     }
@@ -56,7 +59,7 @@ impl Shingle {
 /// The polynomial's base: odd, without a pattern in its bits.
 const BASE: u64 = 0x9e6c_63d0_876a_9a35;
 
-/// Replaces hashes of parts by those of runs of `len` parts.
+/// Replaces hashes of parts, of which there is one, by those of runs of `len` parts.
 fn roll(parts: &mut Vec<u64>, len: usize) {
     let first = parts.len().min(len.max(1));
     let push = |hash: u64, part: u64| hash.wrapping_mul(BASE).wrapping_add(part);
@@ -70,10 +73,7 @@ fn roll(parts: &mut Vec<u64>, len: usize) {
     }
     let runs = parts.len() - first;
     parts.truncate(runs + 1);
-    match parts.last_mut() {
-        Some(last) => *last = mix(hash),
-        None => parts.push(mix(hash)),
-    }
+    parts[runs] = mix(hash);
 }
 
 /// A bijection in which each bit of the result depends on all bits (the finalizer of
@@ -120,6 +120,7 @@ mod tests {
         assert_ne!(short, hashes(Shingle::Words(5), "b a"));
         assert_ne!(short, hashes(Shingle::Words(5), "a"));
         assert_ne!(hashes(Shingle::Words(5), "a a"), hashes(Shingle::Words(5), "a"));
-        assert_eq!(hashes(Shingle::Words(5), ""), hashes(Shingle::Words(3), "—!"));
+        assert_eq!(hashes(Shingle::Words(5), " —!"), hashes(Shingle::Words(3), "—!\n"));
+        assert_ne!(hashes(Shingle::Words(5), "—!"), hashes(Shingle::Words(5), "— !"));
     }
 }

@@ -10,8 +10,9 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 const CHUNK: usize = u64::BITS as usize;
 
 /// Calls `each` with the words of a text, in order: its longest runs of letters, their marks and
-/// digits, with Unicode's full case folding (`ß` is `ss`) in normalization form C. Punctuation,
-/// symbols and white space separate words and have no other effect.
+/// digits, with Unicode's full case folding (`ß` is `ss`) in normalization form C. Braille patterns
+/// are letters. Punctuation, other symbols (emoji too) and white space separate words and have no
+/// other effect.
 ///
 /// Chinese, Japanese, Thai, Lao, Khmer and Burmese do not separate words, so each character of
 /// their scripts is a word.
@@ -98,13 +99,14 @@ fn any_words(text: &str, word: &mut String, each: &mut impl FnMut(&str)) {
         let alone = is_word(c);
         // A dot above and the like, which has no composed form with its letter.
         let is_mark = !alone && is_combining_mark(c) && !word.is_empty();
-        if (alone || !c.is_alphanumeric() && !is_mark) && !word.is_empty() {
+        let is_inside = is_letter(c) || is_mark;
+        if (alone || !is_inside) && !word.is_empty() {
             each(word);
             word.clear();
         }
         if alone {
             each(c.encode_utf8(&mut [0; 4]));
-        } else if c.is_alphanumeric() || is_mark {
+        } else if is_inside {
             word.push(c);
         }
     }
@@ -118,6 +120,11 @@ fn composed(text: &str) -> Cow<'_, str> {
         IsNormalized::Yes => Cow::Borrowed(text),
         _ => Cow::Owned(text.nfc().collect()),
     }
+}
+
+/// Whether words have the character, which may be a digit.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\u{2801}'..='\u{28ff}')
 }
 
 /// Whether a character belongs to a script that does not separate words.
@@ -167,6 +174,7 @@ mod tests {
             ("东京tower", &["东", "京", "tower"]),
             ("Дрозд—птица", &["дрозд", "птица"]),
             ("ΟΔΟΣ οδος", &["οδοσ", "οδοσ"]),
+            ("⠅⠕⠑⠇⠀⠅ 😢", &["⠅⠕⠑⠇", "⠅"]),
         ] {
             assert_eq!(words_of(text), expected, "{text:?}");
         }

@@ -22,7 +22,7 @@ use crate::store::change_by;
 ///
 /// Duplicates are equal texts; with `near=0.8`, texts that have about 0.8 of their runs of five
 /// words in common (the Jaccard similarity); with `words=True`, texts of equal words, whatever
-/// their case, punctuation and white space; with `paragraphs=True`, texts of which less than
+/// their case, punctuation, symbols and white space; with `paragraphs=True`, texts of which less than
 /// `min_left` bytes are left without the lines that occurred before, of at least `min_paragraph`
 /// bytes.
 ///
