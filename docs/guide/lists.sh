@@ -51,8 +51,8 @@ run "printf 'local-zone: \"ads.example\" static\nx.ads.example CNAME .\nmine.exa
 run "echo mine.example | malkoha domains --allow - --format dnsmasq block more"
 end
 say '' '## Firewalls' '' \
-    'Addresses, networks, ranges and the rules of firewalls are read alike. A line with two meanings' \
-    '(`10.0.0.1 10.0.0.9`), and a rule that only logs, is counted, and not read:'
+    'Addresses, networks, ranges and the rules of firewalls are read alike. A line of no known' \
+    'form or with two meanings (`10.0.0.1 10.0.0.9`), or a rule that only logs, is only counted:'
 begin
 run "printf '10.0.0.0-10.0.1.255\ndeny 192.0.2.0/24;\n-A INPUT -s 198.51.100.7 -j DROP\n' > drop"
 run "printf '10.0.1.9 GET /\n192.0.2.8:443 GET /\n8.8.8.8 GET /\n' > access.log"

@@ -77,7 +77,7 @@ pub(super) fn is_end(word: &[u8]) -> bool {
 }
 
 /// Whether the mask or length of a network follows a word.
-fn is_mask(word: &[u8]) -> bool {
+pub(super) fn is_mask(word: &[u8]) -> bool {
     let end = word.len().saturating_sub(4);
     word[end..].eq_ignore_ascii_case(b"mask")
         || has_part(word, &MASKS)

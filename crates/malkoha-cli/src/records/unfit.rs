@@ -31,8 +31,10 @@ pub(crate) enum Unfit {
     Slashes,
     /// A command that takes out what it names.
     Undone,
-    /// A rule that neither blocks nor lets pass.
+    /// A rule that neither blocks nor lets pass, or what cannot be told from one.
     Else,
+    /// A name's address in a file of hosts.
+    Hosts,
     /// A rule for all addresses, or that excepts them.
     Every,
     /// A rule for what comes to an address.
@@ -76,7 +78,8 @@ impl fmt::Display for Unfit {
                 "may be a comment or a URL: write '#' before a comment, 'https:' before a URL"
             }
             Self::Undone => "takes something out, or is disabled",
-            Self::Else => "does something else than block: write what is meant alone",
+            Self::Else => "may do something else than block: write what is meant alone",
+            Self::Hosts => "blocks a name: see --domain, or 'malkoha domains'",
             Self::Every => "is for all addresses: write '0.0.0.0/0' alone, if it is meant",
             Self::Goes => "names where packets go: write the address alone, if it is meant",
             Self::Excepted => "are exceptions",

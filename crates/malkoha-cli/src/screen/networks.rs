@@ -9,7 +9,7 @@ use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
 use crate::records::domains::Line;
-use crate::records::networks::{is_comment, networks, subject};
+use crate::records::networks::{Lines, Mark, Verdict, is_comment, subject};
 use crate::records::range::{Range, v4};
 
 /// Networks as sorted ranges of addresses that do not overlap.
@@ -58,25 +58,18 @@ impl Networks {
     /// Adds the networks of lists; all are exceptions if these are allowed. [`part`](Self::part)
     /// must follow.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
+        let mut lines = (0, Lines::new(allowed));
         lists.read_forms(|batch, i, line| {
             let mut owner = 0;
             if with_origins {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
-            // An allowed network with an exception would take both out.
-            if allowed {
-                let (mut listed, mut excepted) = (false, false);
-                networks(line, |_, is_excepted| {
-                    listed |= !is_excepted;
-                    excepted |= is_excepted;
-                });
-                if listed && excepted {
-                    return Line::Unfit(Unfit::Else);
-                }
+            if lines.0 != batch.file() {
+                lines = (batch.file(), Lines::new(allowed));
             }
             let mut is_any_excepted = false;
-            let read = networks(line, |range, is_excepted| {
+            let read = lines.1.read(line, self.lens(), |range, is_excepted| {
                 is_any_excepted |= is_excepted;
                 let excepted = is_excepted || allowed;
                 match range {
@@ -84,6 +77,10 @@ impl Networks {
                     Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
                 }
             });
+            if let Some((since, verdict)) = lines.1.turned.take() {
+                self.v4.turn([since[0], since[1]], verdict);
+                self.v6.turn([since[2], since[3]], verdict);
+            }
             if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read }
         })
     }
@@ -93,6 +90,11 @@ impl Networks {
         self.v4.part();
         self.v6.part();
         self
+    }
+
+    fn lens(&self) -> Mark {
+        let (v4, v6) = (&self.v4, &self.v6);
+        [v4.parts.len(), v4.excepted.len(), v6.parts.len(), v6.excepted.len()]
     }
 
     /// All ranges, in ascending order.
@@ -142,6 +144,18 @@ address!(u128);
 impl<T: Address> Ranges<T> {
     fn add(&mut self, part: Part<T>, is_excepted: bool) {
         if is_excepted { self.excepted.push(part) } else { self.parts.push(part) }
+    }
+
+    /// Does with all since a mark what their block says at its end.
+    fn turn(&mut self, [parts, excepted]: [usize; 2], verdict: Verdict) {
+        match verdict {
+            Ok(false) => {}
+            Ok(true) => self.excepted.extend(self.parts.drain(parts..)),
+            Err(_) => {
+                self.parts.truncate(parts);
+                self.excepted.truncate(excepted);
+            }
+        }
     }
 
     /// Parts the ranges so that each address has one: that of the smallest network that has it, or

@@ -1,8 +1,7 @@
 //! The kind of a statement, by its first words or by the columns of a table.
 
-use super::super::Unfit;
 use super::super::range::range;
-use super::vocabulary::{Kind, SIGNS, STARTS, Word, is_count, look_up, meaning, name};
+use super::vocabulary::{Kind, SIGNS, STARTS, chain, is_count, look_up, name};
 
 /// How a statement is read that is a rule, and its words from the first one on that matters.
 pub(super) type Rule<'a> = (Kind, Vec<&'a [u8]>);
@@ -50,6 +49,11 @@ pub(super) fn behind<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
     line.get(at.wrapping_add(word.len())..).unwrap_or(b"")
 }
 
+/// A line up to one of its words; empty for a word that is not part of it.
+pub(super) fn before<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
+    line.get(..(word.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize)).unwrap_or(b"")
+}
+
 /// `[number] [packets bytes] target protocol -- [in out] source destination`
 fn iptables<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     let numbers = words.iter().take(3).take_while(|it| is_count(it)).count();
@@ -59,10 +63,10 @@ fn iptables<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     let [source, destination, ..] = rest.get(if numbers > 1 { 2 } else { 0 }..)? else {
         return None;
     };
-    let passes = matches!(*target, b"ACCEPT" | b"RETURN");
-    let is_else = meaning(target) == Some(Word::Verdict(None));
-    let kind = if is_else { Kind::Unfit(Unfit::Else) } else { Kind::Access(passes) };
-    Some((kind, vec![b"from", source, b"to", destination]))
+    Some((
+        chain(target).map_or_else(Kind::Unfit, Kind::Access),
+        vec![b"from", source, b"to", destination],
+    ))
 }
 
 /// `to action direction from`
@@ -76,7 +80,7 @@ fn ufw<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     };
     let to = words[..at].iter().find(|it| range(it).is_some()).copied().unwrap_or(b"any");
     let kind = match words[at] {
-        b"LIMIT" => Kind::Unfit(Unfit::Else),
+        b"LIMIT" => Kind::Unfit(super::super::Unfit::Else),
         action => Kind::Access(action == b"ALLOW"),
     };
     let is_row = from == b"Anywhere" || range(from).is_some();

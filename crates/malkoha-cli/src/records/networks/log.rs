@@ -41,6 +41,8 @@ fn begins_with_time(line: &[u8]) -> bool {
             let is_long = parts.next().is_some_and(|first| first.len() > 3);
             let is_time = match (sign, parts.count()) {
                 (Some(b'.'), more) => more == 2 || more == 1 && is_long,
+                // A day and its time.
+                (Some(b'/'), 1) => matches!(rest, [b' ', _, _, b':', ..]),
                 (_, more) => more > 1,
             };
             is_time && range(word).is_none()

@@ -1,5 +1,7 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
+mod blocks;
+mod forms;
 mod kind;
 mod log;
 mod rules;
@@ -10,181 +12,190 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use kind::behind;
+use blocks::Blocks;
+pub(crate) use blocks::{Mark, Verdict};
+use forms::plain;
+use kind::{Rule, behind};
 use rules::Found;
-use run::Part;
-use vocabulary::{Kind, is_count, is_negation, is_of_allowed, is_program, unfit, verdict_of};
+use run::{Part, is_broken};
+use vocabulary::{Kind, is_count, is_negation};
 
 use super::Unfit;
 use super::domains::Line;
-use super::range::{Range, number, range, v4};
+use super::range::{Range, range, v4};
 use super::ranges::{ranges, words};
 
-/// Calls `each` with the networks that a line begins with, or that follow words which are none, and
-/// whether they are excepted.
-pub(crate) fn networks(line: &[u8], mut each: impl FnMut(Range, bool)) -> Line {
-    let mut line = line.trim_ascii();
-    while let Some(text) = line.strip_prefix(b"/*")
-        && let Some(end) = memmem::find(text, b"*/")
-    {
-        line = text[end + 2..].trim_ascii_start();
-    }
-    match line {
-        [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
-        line if is_comment(line) => return Line::Nothing,
-        [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..] => return Line::Nothing,
-        // Chains and tables of iptables.
-        [b':', .., b']'] => return Line::Nothing,
-        [b'*', table @ ..] if !table.is_empty() && table.iter().all(u8::is_ascii_lowercase) => {
-            return Line::Nothing;
-        }
-        _ => {}
-    }
-    let found = if let Some(address) = v4(line) {
-        Ok(vec![(Range::V4(address, address), false)])
-    } else if log::is_logged(line) {
-        log::logged(line).map(|it| vec![(it, false)]).map_err(Line::Unfit)
-    } else if is_object(line) {
-        read(line, true)
-    } else {
-        let text = without_texts(line);
-        read(text.split(|&byte| byte == b'#').next().unwrap_or(&text), false)
-    };
-    match found {
-        Err(line) => return line,
-        // What stands around networks.
-        Ok(found) if found.is_empty() => {
-            let is_frame = line.iter().all(|byte| b"{}[](),; \t".contains(byte));
-            return if is_frame { Line::Nothing } else { Line::Unfit(Unfit::NoNetwork) };
-        }
-        Ok(found) => found.into_iter().for_each(|(range, is_excepted)| each(range, is_excepted)),
-    }
-    Line::Entries
+/// Reads the lines of a list, and remembers in which blocks they are.
+#[derive(Default)]
+pub(crate) struct Lines {
+    is_allowed: bool,
+    blocks: Blocks,
+    /// What the last line said of all networks of its block, and where these begin.
+    pub(crate) turned: Option<(Mark, Verdict)>,
 }
 
-/// Networks, and whether each is excepted; or what a line has instead.
-fn read(line: &[u8], is_object: bool) -> Result<Found, Line> {
-    if let Some(it) = named_range(line) {
-        return Ok(vec![(it, false)]);
+impl Lines {
+    /// Of a list that is allowed, or blocked.
+    pub(crate) fn new(is_allowed: bool) -> Self {
+        Self { is_allowed, ..Self::default() }
     }
-    let (mut found, mut passes, mut depth) = (Found::new(), false, 0);
-    let is_set = line.iter().any(|byte| b"{}".contains(byte)) || line.ends_with(b",");
-    let is_whole = is_object || is_row(line);
-    let mut parts = line.split(|&byte| byte == b';' && !is_whole).peekable();
-    while let Some(text) = parts.next() {
-        let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
-        let words: Vec<_> = words(text).collect();
-        // Behind the last sign of an end there is a comment, unless it begins with a network.
-        let is_comment = text.as_ptr() != line.as_ptr() && !part.is_ended && depth == 0;
-        if is_comment && words.first().is_none_or(|it| range(it).is_none()) {
-            break;
+
+    /// Calls `each` with the networks of a line whose form is known, and whether they are excepted.
+    /// `since` is how many the list has before it.
+    pub(crate) fn read(
+        &mut self,
+        all: &[u8],
+        since: Mark,
+        mut each: impl FnMut(Range, bool),
+    ) -> Line {
+        let mut line = all.trim_ascii();
+        if self.blocks.depth() == 0
+            && let Some(address) = v4(line)
+        {
+            each(Range::V4(address, address), self.is_allowed);
+            return Line::Entries;
         }
-        let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(text, it).starts_with(b"{");
+        while let Some(text) = line.strip_prefix(b"/*")
+            && let Some(end) = memmem::find(text, b"*/")
+        {
+            line = text[end + 2..].trim_ascii_start();
+        }
+        match line {
+            [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
+            line if is_comment(line) => return Line::Nothing,
+            [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..] => return Line::Nothing,
+            // Chains and tables of iptables.
+            [b':', .., b']'] => return Line::Nothing,
+            [b'*', table @ ..] if !table.is_empty() && table.iter().all(u8::is_ascii_lowercase) => {
+                return Line::Nothing;
+            }
+            _ => {}
+        }
+        self.blocks.enter(all);
+        let found = if log::is_logged(line) {
+            log::logged(line).map(|it| vec![(it, false)]).map_err(Line::Unfit)
+        } else if is_object(line) {
+            self.statements(line, true, since)
+        } else {
+            let text = without_texts(line);
+            let text = text.split(|&byte| byte == b'#').next().unwrap_or(&text);
+            self.statements(text, false, since)
+        };
+        let is_frame = line.iter().all(|byte| b"{}[](),; \t".contains(byte));
+        if line.starts_with(b"- ") && line.contains(&b':') && !line.ends_with(b":") {
+            self.blocks.indent(None, all, since);
+        } else if found.as_ref().map_or(true, Vec::is_empty) && !is_frame {
+            let words: Vec<_> = words(line).collect();
+            self.blocks.begin(all, kind::rule(&words, line).as_ref(), since);
+        }
+        match found {
+            Err(line) => return line,
+            // What stands around networks.
+            Ok(_) if is_frame => return Line::Nothing,
+            Ok(found) if found.is_empty() => return Line::Unfit(Unfit::NoNetwork),
+            // An allowed network with an exception would take both out.
+            Ok(found) if self.is_allowed && found.iter().any(|it| it.1 != found[0].1) => {
+                return Line::Unfit(Unfit::Else);
+            }
+            Ok(found) => found.into_iter().for_each(|(range, not)| each(range, not)),
+        }
+        Line::Entries
+    }
+
+    /// Networks, and whether each is excepted; or what a line has instead.
+    fn statements(&mut self, line: &[u8], is_object: bool, since: Mark) -> Result<Found, Line> {
+        if let Some(it) = named_range(line) {
+            return self.in_block(None, &[], vec![(it, false)]).map_err(Line::Unfit);
+        }
+        let (mut found, depth) = (Ok(Found::new()), self.blocks.depth());
+        let has = |open, close| memchr::memchr2(open, close, line).is_some();
+        let is_set = has(b'{', b'}') || line.ends_with(b",");
+        let has_brackets = is_set || has(b'[', b']') || has(b'(', b')');
+        let is_whole = is_object || is_row(line);
+        let mut parts = line.split(|&byte| byte == b';' && !is_whole).peekable();
+        while let Some(text) = parts.next() {
+            let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
+            let words: Vec<_> = words(text).collect();
+            // Behind the last sign of an end there is a comment, unless it begins with a network.
+            let is_last = text.as_ptr() != line.as_ptr() && !part.is_ended;
+            let is_comment = is_last && self.blocks.depth() <= depth;
+            if is_comment && words.first().is_some_and(|it| range(it).is_none()) {
+                break;
+            }
+            let rule = if is_object {
+                Some((Kind::Options, words.clone()))
+            } else {
+                kind::rule(&words, text)
+            };
+            if let Ok(all) = &mut found {
+                match self.statement(rule.as_ref(), &words, part) {
+                    Ok(mut more) => all.append(&mut more),
+                    Err(why) => found = Err(why),
+                }
+            }
+            if has_brackets {
+                // Of a firewall's rule, whose networks are elsewhere in it.
+                if is_object && matches!(words[..], [b"allowed"] | [b"allowed", b"["]) {
+                    self.turned = self.blocks.turn(Ok(true));
+                }
+                let verdict = || blocks::header(rule.as_ref(), &words, text);
+                self.blocks.turn_at_brackets(text, verdict, since);
+            }
+        }
+        found
+    }
+
+    fn statement(
+        &mut self,
+        rule: Option<&Rule<'_>>,
+        words: &[&[u8]],
+        part: Part<'_>,
+    ) -> Result<Found, Line> {
+        if self.blocks.depth() > 0
+            && let [name, value] = words
+            && value.iter().any(u8::is_ascii_alphanumeric)
+            && let Some(verdict) = blocks::said(rules::key(name, false), name, value)
+        {
+            self.turned = self.blocks.turn(verdict);
+            return Err(match verdict {
+                Ok(false) => Line::Nothing,
+                Ok(true) => Line::Told(Unfit::Excepted),
+                Err(why) => Line::Unfit(why),
+            });
+        }
+        let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(part.text, it).starts_with(b"{");
         if words.iter().any(|it| is_broken(it) || is_cut(it)) {
             return Err(Line::Unfit(Unfit::NoNetwork));
         }
-        let rule =
-            if is_object { Some((Kind::Options, words.clone())) } else { kind::rule(&words, text) };
-        let mut these = match &rule {
+        let found = match rule {
             Some((kind, words)) => rules::read(*kind, words, part)?,
-            None => plain(&words, part).map_err(Line::Unfit)?,
+            None => plain(words, part).map_err(Line::Unfit)?,
         };
-        // Of a block.
-        if depth == 0 {
-            passes = match &rule {
-                Some((Kind::Access(passes), _)) => *passes,
-                Some((Kind::Path, words)) => words.iter().any(|it| is_of_allowed(it)),
-                _ => false,
-            };
-        } else {
-            these.iter_mut().for_each(|it| it.1 ^= passes);
+        self.in_block(rule.map(|it| it.0), words, found).map_err(Line::Unfit)
+    }
+
+    /// Networks as the block says in which they are, unless they have a verdict of their own.
+    fn in_block(
+        &self,
+        kind: Option<Kind>,
+        words: &[&[u8]],
+        mut found: Found,
+    ) -> Result<Found, Unfit> {
+        let is_judged = matches!(kind, Some(Kind::Access(_) | Kind::Clients(_) | Kind::Ends));
+        if is_judged || found.is_empty() {
+            return Ok(found);
         }
-        depth += memchr::memchr_iter(b'{', text).count();
-        depth = depth.saturating_sub(memchr::memchr_iter(b'}', text).count());
-        found.append(&mut these);
+        if self.blocks.verdict().unwrap_or(Ok(self.is_allowed))? {
+            let is_out =
+                |it: &&[u8]| matches!(*it, [b'!', ..] | b"0" | b"nomatch") || is_negation(it);
+            // What is taken out of what is allowed is neither allowed nor blocked.
+            if found.iter().any(|it| it.1) && words.iter().any(is_out) {
+                return Err(Unfit::Else);
+            }
+            found.iter_mut().for_each(|it| it.1 = true);
+        }
+        Ok(found)
     }
-    Ok(found)
-}
-
-/// The networks of a line that is no rule: those that it begins with, or that follow words which
-/// are none.
-fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
-    let is_first =
-        |(at, word): (usize, &&[u8])| range(word).is_some() && !(at == 0 && is_count(word));
-    let Some(at) = words.iter().enumerate().position(is_first) else { return Ok(vec![]) };
-    let (before, mut rest) = (&words[..at], words[at..].iter().copied().peekable());
-    let last = before.last().copied().unwrap_or(b"");
-    let joint: &[u8] = match last {
-        // What follows is where packets go.
-        b"from" if at > 1 || words.len() > at + 3 => b"",
-        b"between" => b"and",
-        _ => b"to",
-    };
-    // A rule, a list that is allowed, an exception or a URL whose network is somewhere in it.
-    let is_said = |it: &&[u8]| {
-        is_program(it) || is_of_allowed(it) || is_negation(it) || memmem::find(it, b"://").is_some()
-    };
-    if before.iter().any(is_said) {
-        return Err(Unfit::Else);
-    }
-    let mut found = part.networks(&mut rest, last, joint)?;
-    let is_name = |it: &&[u8]| number(it).is_none() && !is_count(it) && **it != b"!"[..];
-    let is_more = rest.clone().any(|it| range(it).is_some());
-    let next = rest.next().unwrap_or(b"");
-    let is_told = next.iter().any(u8::is_ascii_alphanumeric);
-    if is_more && (is_negation(next) || rest.clone().any(is_negation)) {
-        return Err(Unfit::Scattered);
-    }
-    // Of connections.
-    let are_ends = found.len() > 1 && words[at].contains(&b':') && found[0].0.is_v4();
-    // Of routes, where a letter may be before the network, and the gateway follows.
-    let is_hop = before.iter().any(|it| range(&it[1..]).is_some())
-        || is_told && (found.len() > 1 || matches!(before, [b"*", ..]));
-    // Words before the only network may be about anything.
-    if !part.is_set && (before.iter().any(is_name) && (is_more || are_ends) || is_hop) {
-        return Err(Unfit::Scattered);
-    }
-    // What becomes of something else.
-    if let Some(why) = unfit(last).filter(|_| behind(part.text, last).starts_with(b" ")) {
-        return Err(why);
-    }
-    if found.iter().any(|it| it.0.is_every())
-        && (!last.is_empty() || !next.is_empty() || found.len() > 1)
-    {
-        return Err(Unfit::Every);
-    }
-    // Of tables that lead from a network to what becomes of it.
-    let is_row = part.text.iter().any(|byte| b",;".contains(byte));
-    let is_map = last.is_empty() && !is_row && rest.next().is_none();
-    let passes = match next {
-        b"nomatch" => true,
-        b"0" => is_map && part.is_ended,
-        next => is_map && (verdict_of(next) == Some(true) || next == b"except"),
-    };
-    found.iter_mut().for_each(|it| it.1 |= passes || last == b"!");
-    Ok(found)
-}
-
-/// Whether a word has the parts of an address, or of two, and is none: `1.2.3.300`,
-/// `1.2.3.4/40000`, `1.2.3.4-1.2.3.`.
-fn is_broken(word: &[u8]) -> bool {
-    let word = word.strip_prefix(b"!").unwrap_or(word);
-    let is_name = |name: &[u8]| name.iter().all(u8::is_ascii_alphabetic);
-    let address = match memchr::memchr(b':', word) {
-        Some(at) if is_name(&word[..at]) => &word[at + 1..],
-        _ => word,
-    };
-    let is_part = |byte: &u8| byte.is_ascii_digit() || b"./".contains(byte);
-    if let [b'0'..=b'9', middle @ .., b'.'] = address
-        && middle.contains(&b'-')
-        && middle.iter().all(|it| is_part(it) || *it == b'-')
-    {
-        return true;
-    }
-    address.first().is_some_and(u8::is_ascii_digit)
-        && address.iter().filter(|it| **it == b'.').count() == 3
-        && address.iter().all(is_part)
-        && range(address).is_none()
 }
 
 /// The first network of a record that is looked up. Words behind an address extend it to a network
@@ -220,6 +231,7 @@ fn named_range(line: &[u8]) -> Option<Range> {
 
 /// Whether a line has members of objects of JSON.
 fn is_object(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"- ").unwrap_or(line);
     let is_key = |word: &[u8]| word.len() > 1 && word.ends_with(b":");
     matches!(line, [b'{' | b'[' | b'"', ..]) && memmem::find(line, b"\":").is_some()
         || line.starts_with(b"{") && words(line).next().is_some_and(is_key)

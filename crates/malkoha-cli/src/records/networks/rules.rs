@@ -4,10 +4,11 @@ use super::super::Unfit;
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
 use super::super::ranges::ranges;
+use super::blocks::said;
+use super::forms::plain;
 use super::kind::behind;
-use super::plain;
 use super::run::Part;
-use super::vocabulary::{Kind, Word, is_count, is_of_allowed, meaning, unfit, verdict_of};
+use super::vocabulary::{Kind, Word, chain, is_count, is_of_allowed, meaning, unfit, verdict_of};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;
@@ -40,7 +41,9 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         Kind::Access(false) => plain(words, part),
         Kind::Ends => packets(None, words, part),
         Kind::Options => options(words, part),
+        Kind::Path if before.last().is_some_and(|it| unfit(it).is_some()) => Err(Unfit::Else),
         Kind::Path => packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part),
+        Kind::Route if before.contains(&&b"flush"[..]) => Err(Unfit::Undone),
         Kind::Route => match before.iter().find_map(|it| unfit(it)) {
             Some(why) => Err(why),
             // Where packets for it go is not of interest.
@@ -141,8 +144,8 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
             Some(Word::In) => is_input = true,
             Some(Word::Except) => ends.all.last_mut().into_iter().for_each(|it| it.2 ^= true),
             Some(Word::Action) if !ends.all.is_empty() => {
-                verdict = verdict.or(Some(false));
-                words.next();
+                let target = words.next().unwrap_or(b"");
+                verdict = Some(verdict.map_or_else(|| chain(target), Ok)?);
             }
             Some(Word::Verdict(passes)) if !ends.all.is_empty() => verdict = verdict.or(passes),
             way => ends.turn(way),
@@ -163,7 +166,7 @@ fn is_key(word: &[u8], part: Part<'_>) -> bool {
 }
 
 /// What a name says. Of those that are in no table, the first letters may.
-fn key(name: &[u8], is_option: bool) -> Option<Word> {
+pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
     let start = name.iter().position(|it| *it != b'-').unwrap_or(0);
     let begins = |with: &[u8]| {
         name[start..].get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with))
@@ -180,6 +183,7 @@ fn key(name: &[u8], is_option: bool) -> Option<Word> {
 /// names that are known.
 pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let (mut ends, mut verdict, mut is_allowed, mut is_not) = (Ends::default(), None, false, false);
+    let (mut is_rule, mut is_from) = (false, false);
     // Before the first name there are those of programs, and what they do.
     let (mut name, mut key) = (&b":"[..], Some(Word::Known));
     let (mut last, mut words) = (&b""[..], words.iter().copied().peekable());
@@ -187,6 +191,14 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         if range(word).is_some() {
             let joint: &[u8] = if name.ends_with(b"range") { b"to" } else { b"" };
             let mut found = part.networks(&mut words, name, joint)?;
+            if part.is_object {
+                // Of a range, or of a connection.
+                if is_from && name == b"to" {
+                    return Err(Unfit::Ends);
+                }
+                is_from = name == b"from";
+                unfit(name).map_or(Ok(()), Err)?;
+            }
             found.iter_mut().for_each(|it| it.1 ^= is_not || last == b"!");
             let is_end = matches!(key, Some(Word::Source | Word::Destination | Word::Named));
             ends.add(key.filter(|_| is_end), found, false)?;
@@ -196,31 +208,30 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         words.next();
         let value = word.strip_prefix(b":").unwrap_or(word);
         let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
-        let is_no =
-            [&b"no"[..], b"false", b"$false"].iter().any(|it| value.eq_ignore_ascii_case(it));
         let is_undone = || unfit(value) == Some(Unfit::Undone);
         if is_option || is_key(word, part) {
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
             is_allowed |= key == Some(Word::Allowed);
+            is_rule |= is_option && key == Some(Word::Way)
+                || matches!(word, b"-j" | b"--jump" | b"jump-target");
         } else {
             match key {
                 Some(Word::Known | Word::Action) if is_undone() => return Err(Unfit::Undone),
                 Some(Word::Known) => is_allowed |= meaning(word) == Some(Word::Allowed),
-                Some(Word::Disabled) if !is_no => return Err(Unfit::Undone),
-                Some(Word::Enabled) if is_no => return Err(Unfit::Undone),
-                Some(Word::Allowed) if is_no => is_allowed = false,
-                Some(Word::Not) if value.eq_ignore_ascii_case(b"true") => return Err(Unfit::Else),
-                Some(Word::Action | Word::Allowed) => match meaning(value) {
-                    Some(Word::Verdict(None)) => return Err(Unfit::Else),
-                    _ => verdict = verdict.or(verdict_of(value)),
-                },
                 Some(Word::Way) => ends.turn(meaning(word)),
                 Some(Word::List) => is_allowed |= is_of_allowed(word),
-                _ => {}
+                _ => {
+                    let passes = said(key, name, value).transpose()?;
+                    verdict = verdict.or(passes);
+                }
             }
         }
         last = word;
+    }
+    // A rule without a target counts, and chains may do anything.
+    if is_rule && verdict.is_none() && ends.all.iter().any(|it| it.0.is_some()) {
+        return Err(Unfit::Else);
     }
     ends.foreign(verdict.unwrap_or(is_allowed))
 }

@@ -5,6 +5,7 @@ use std::iter::Peekable;
 use super::super::Unfit;
 use super::super::range::{Range, network, number, range, up_to};
 use super::super::ranges::{MASKS, STARTS, has_part, is_end, ranges};
+use super::kind::{before, behind};
 use super::rules::Found;
 
 /// A statement of a line.
@@ -68,16 +69,22 @@ impl<'a> Part<'a> {
         if found.is_empty() || next.starts_with(b"255.") {
             return Err(Unfit::NoNetwork);
         }
+        // As in `(15 matches)`.
+        let is_in_brackets = before(self.text, next).ends_with(b"(");
         let mut is_apart = last.is_empty() || is_odd(next);
         if is_apart && next == b"-" && is_part(behind) {
             return Err(Unfit::Ends);
         }
         if let ([(it, is_not)], Some(bits @ 8..)) = (&found[..], number(next))
             && is_one(&found[0])
+            && !is_in_brackets
             && let Some(network) = network(it.address(), bits)
         {
-            // If the address is not the network's first one, the number might be a count.
-            if network.address() != it.address() {
+            // If the address is not the network's first one, or words follow, the number might be a
+            // count.
+            let is_word = |it: &[u8]| it.iter().any(u8::is_ascii_alphabetic);
+            let is_said = is_word(behind) && self::behind(self.text, next).starts_with(b" ");
+            if network.address() != it.address() || is_said {
                 return Err(Unfit::Length);
             }
             (found, is_apart) = (vec![(network, *is_not)], true);
@@ -93,7 +100,7 @@ fn is_odd(word: &[u8]) -> bool {
 
 /// Whether what is before a word says that it is in a column of a table.
 fn is_column(line: &[u8], word: &[u8]) -> bool {
-    let before = &line[..word.as_ptr() as usize - line.as_ptr() as usize];
+    let before = before(line, word);
     let before = before.strip_suffix(b"\"").unwrap_or(before);
     before.last().is_some_and(|last| b",;\t".contains(last))
 }
@@ -111,4 +118,30 @@ pub(super) fn are_of_blocks(range: Range) -> bool {
 pub(super) fn are_distant(range: Range) -> bool {
     let (bits, (first, last)) = (if range.is_v4() { 24 } else { 96 }, range.ends());
     first >> bits != last >> bits
+}
+
+/// Whether a word has the parts of an address, or of two, and is none: `1.2.3.300`,
+/// `1.2.3.4/40000`, `1.2.3.4-1.2.3.`.
+pub(super) fn is_broken(word: &[u8]) -> bool {
+    // Of mail, a sender that may not.
+    if matches!(word, [b'-' | b'~' | b'?', b'i', b'p', b'4' | b'6', b':', ..]) {
+        return true;
+    }
+    let word = word.strip_prefix(b"!").unwrap_or(word);
+    let is_name = |name: &[u8]| name.iter().all(u8::is_ascii_alphabetic);
+    let address = match memchr::memchr(b':', word) {
+        Some(at) if is_name(&word[..at]) => &word[at + 1..],
+        _ => word,
+    };
+    let is_part = |byte: &u8| byte.is_ascii_digit() || b"./".contains(byte);
+    if let [b'0'..=b'9', middle @ .., b'.'] = address
+        && middle.contains(&b'-')
+        && middle.iter().all(|it| is_part(it) || *it == b'-')
+    {
+        return true;
+    }
+    address.first().is_some_and(u8::is_ascii_digit)
+        && address.iter().filter(|it| **it == b'.').count() == 3
+        && address.iter().all(is_part)
+        && range(address).is_none()
 }

@@ -67,6 +67,8 @@ pub(super) enum Word {
     List,
     Disabled,
     Enabled,
+    /// A network follows, of which it says nothing.
+    Label,
 }
 
 type Words<T> = LazyLock<HashMap<&'static [u8], T>>;
@@ -81,7 +83,7 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Behind(0), "sudo doas exec push up - :do $ # [ iptables ip6tables iptables-legacy"),
         (Behind(0), "ip6tables-legacy iptables-nft ip6tables-nft ipset nft ufw ufw+route ipfw"),
         (Behind(0), "ipfw+add add+# add+rule insert+rule pfctl -T cscli decisions firewall-cmd"),
-        (Behind(0), "rule insert prepend extended standard seq permanent #+d banip"),
+        (Behind(0), "rule insert prepend extended standard seq permanent #+d"),
         (Behind(0), "http-request ip+access-list ipv6+access-list"),
         (
             Behind(1),
@@ -96,9 +98,14 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (ELSE, "rdr nat dnat redirect binat match limit forwarders listen-on listen-on-v6"),
         (ELSE, "masters primaries also-notify use_backend nameserver local broadcast default via"),
         (ELSE, "to nexthop gateway gw > ip+a ip+addr ip+address ipv6+address ipset+test ipset+-T"),
-        (ELSE, "--zone+trusted -T+test get+element set+interfaces set+system"),
+        (ELSE, "--zone+trusted -T+test get+element interfaces ethernets get show ip+rule server"),
+        (
+            ELSE,
+            "servers listen bind neighbor peer peers nameservers dns ntp upstream ingress egress",
+        ),
+        (ELSE, "match-clients match-destinations count pipe divert queue skipto fwd tee scrub"),
         (Nothing, "remark description rem create commit flush header -P -N -F -X"),
-        (Add, "add"),
+        (Add, "add banip"),
         (Entries, "table v elements element add+element access-control ip-cidr ip-cidr6"),
         (Entries, "ip6-cidr src-ip-cidr secrule"),
         (Clients(true), "require+ip hosts+allow"),
@@ -108,8 +115,15 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Access(true), "allow-update allow-notify allow-from allow_nets"),
         (Access(false), "deny drop reject block csf+-d csf+-td"),
         (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range netsh"),
-        (Options, "--add-source new-netfirewallrule set-netfirewallrule az aws gcloud action"),
-        (Path, "set edit acl src dst source destination source-address destination-address"),
+        (
+            Options,
+            "--add-source --add-entry new-netfirewallrule set-netfirewallrule az aws gcloud action",
+        ),
+        (Path, "set+firewall set+policy-options set+policy set+security set+routing-options"),
+        (
+            Path,
+            "set+protocols set+subnet set+iprange set+start-ip set+end-ip edit acl src dst source destination source-address destination-address",
+        ),
         (Route, "route ip+route ipv6+route ip+r shun"),
     ])
 });
@@ -130,7 +144,10 @@ pub(super) const SIGNS: [(&[u8], Kind); 8] = [
 pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
     use Word::*;
     table(&[
-        (Source, "-s from source src saddr src-ip src-range source-address add-source hdr_ip"),
+        (
+            Source,
+            "-s from source src saddr src-ip src-range source-address add-source add-entry hdr_ip",
+        ),
         (Destination, "-d to destination dst daddr dst-ip dst-range destination-address localip"),
         (Destination, "localaddress"),
         (Either, "remoteip remoteaddress cidr cidr-block"),
@@ -145,10 +162,10 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Out, "out outbound output egress"),
         (In, "in inbound input"),
         (Forward, "forward fwd"),
-        (Known, "quick inet inet6 host both if : flags keep state me extended standard - --"),
+        (Known, "quick inet inet6 both if : flags keep state me extended standard - --"),
         (Known, "tcp-rst port-unreach block-policy x-forwarded-for $"),
         (Verdict(Some(true)), "permit pass accept return direct dunno ok allow_snoop bypass"),
-        (Verdict(Some(true)), "allow_setrd allow_cookie trusted nomatch relay"),
+        (Verdict(Some(true)), "allow_setrd allow_cookie nomatch relay"),
         (Verdict(Some(false)), "deny drop reject block refuse deny_non_local refuse_non_local"),
         (Verdict(Some(false)), "discard tarpit"),
         (Verdict(None), "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat ct"),
@@ -159,15 +176,28 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         ),
         (Verdict(None), "hl audit count skipto pipe"),
         (Verdict(None), "add-src-to-address-list add-dst-to-address-list"),
-        (Action, "-j jump -g goto action access effect verdict decision policy zone op"),
+        (
+            Action,
+            "-j jump -g goto then jump-target action access effect verdict decision policy zone op",
+        ),
         (Action, "ruleaction rule-action operation method event command"),
         (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
         (Allowed, "authorize-security-group-egress whitelisted white allowlists allowedips"),
-        (Allowed, "mynetworks"),
+        (Allowed, "mynetworks trusted safelist ippermissions ippermissionsegress"),
         (Way, "-A -I -R append insert chain dir direction"),
         (List, "list name mode type set listname category"),
         (Disabled, "disabled deleted removed revoked inactive"),
         (Enabled, "enabled enable active to_ids blocked"),
+        (
+            Label,
+            "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet prefix range",
+        ),
+        (
+            Label,
+            "block blocks client clients ioc indicator entry item element value object start end",
+        ),
+        (Label, "first last td tr li p code c s o b r d nmap scan report for exitaddress inetnum"),
+        (Label, "inet6num route6 unreachable prohibit between ban network-object"),
     ])
 });
 
@@ -218,6 +248,31 @@ pub(super) fn meaning(word: &[u8]) -> Option<Word> {
     look_up(&WORDS, &[word])
 }
 
+/// Whether a name says that what has it is blocked: `LOGDROP`, `ssh_blacklist`.
+pub(super) fn is_of_blocked(name: &[u8]) -> bool {
+    let has =
+        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
+    "drop deny denied reject black blocklist blocked bann bad malicious malware attack spam abus tarpit f2b"
+        .split(' ')
+        .any(has)
+        && !"accept allow white pass permit trust unb".split(' ').any(has)
+}
+
+/// Whether packets that jump to a target pass. What other chains do is not known.
+pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
+    match meaning(name) {
+        Some(Word::Verdict(Some(passes))) => Ok(passes),
+        Some(Word::Allowed) => Ok(true),
+        None if is_of_blocked(name) => Ok(false),
+        _ => Err(Unfit::Else),
+    }
+}
+
+/// Whether a value turns its name off.
+pub(super) fn is_no(value: &[u8]) -> bool {
+    ["no", "false", "$false"].iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
+}
+
 /// Why networks behind a word are not listed.
 pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
     if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
@@ -226,13 +281,6 @@ pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
 /// Whether a word turns what follows into its opposite.
 pub(super) fn is_negation(word: &[u8]) -> bool {
     word != b"!" && matches!(meaning(word), Some(Word::Not | Word::Except))
-}
-
-/// Whether a word is a program that changes the rules of a firewall.
-pub(super) fn is_program(word: &[u8]) -> bool {
-    let programs =
-        ["iptables", "ip6tables", "ipset", "nft", "ufw", "ipfw", "pfctl", "firewall-cmd"];
-    programs.iter().any(|it| name(word) == it.as_bytes())
 }
 
 /// Whether packets pass (`true`) or not, if a word says it.
@@ -246,5 +294,5 @@ pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
 
 /// Whether one of the parts of a name says that what has it may pass.
 pub(super) fn is_of_allowed(name: &[u8]) -> bool {
-    name.split(|byte| b"-_:/".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
+    name.split(|byte| b"-_:/$".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
 }
