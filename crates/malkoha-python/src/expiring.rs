@@ -154,7 +154,7 @@ impl PyExpiring {
             Store::Fixed(lock) => lock.read_one(py, |set| read(set)),
             Store::Growable(lock) => lock.read_one(py, |set| read(set)),
             Store::Shared(set) => read(set),
-            Store::Mapped(_) => unreachable!("their files are read as a whole"),
+            Store::Mapped(set) => read(set),
         }
     }
 

@@ -97,17 +97,18 @@ impl Kinds for Values {
     }
 }
 
-/// Sets whose keys expire. They are never mapped, because keys cannot be looked up in their files.
+/// Sets whose keys expire. None is mapped, because keys cannot be looked up in their files: a set in
+/// memory stands for it.
 pub(crate) struct Ages;
 
 impl Kinds for Ages {
     type Fixed = ExpiringCuckooFilter;
     type Growable = GrowableExpiringCuckooFilter;
     type Shared = GrowableConcurrentExpiringCuckooFilter;
-    type Mapped = MappedFilter;
+    type Mapped = ExpiringCuckooFilter;
 
-    fn owned(_: &MappedFilter) -> Result<ExpiringCuckooFilter, BuildError> {
-        unreachable!("their files are read as a whole")
+    fn owned(mapped: &ExpiringCuckooFilter) -> Result<ExpiringCuckooFilter, BuildError> {
+        Ok(mapped.clone())
     }
 
     fn share(growable: GrowableExpiringCuckooFilter) -> GrowableConcurrentExpiringCuckooFilter {
