@@ -130,6 +130,7 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     };
     let tail = opening.replay_all(&ids, start)?;
     if repairing {
+        opening.note_lost_ends(&ids);
         opening.keep_useless()?;
     }
     let Opening { mut found, seed, reserved, replayed, .. } = opening;
@@ -270,6 +271,27 @@ impl Opening<'_> {
             self.apply(&mut taken, unread)?;
         }
         Ok(None)
+    }
+
+    /// Counts as damage what the checkpoint knows of the log and no file has any more. The log alone
+    /// does not show that its end is lost, nor a whole file.
+    fn note_lost_ends(&mut self, ids: &[u64]) {
+        let Recovered { files, recovery, useless, .. } = &mut self.found;
+        for entry in &self.known {
+            let (name, found) = (file_name(entry.id), files.all().iter());
+            let (offset, what) =
+                match found.map(|it| (it.id(), it.end())).find(|it| it.0 == entry.id) {
+                    Some((_, end)) if end >= entry.end => continue,
+                    Some((_, end)) => (end, "the end of the file is missing"),
+                    None if ids.contains(&entry.id) => (0, "its records are missing"),
+                    None => (0, "the file is missing"),
+                };
+            let is_of_it = |it: &Error| matches!(it, Error::Damaged { file, .. } | Error::Io { file, .. } if *file == name);
+            if !recovery.skipped.iter().any(is_of_it) {
+                useless.retain(|useless| *useless != name);
+                recovery.skipped.push(Error::Damaged { file: name, offset, what });
+            }
+        }
     }
 
     /// Counts files that a repair would remove as damage, unless they are all zeros. They then get

@@ -109,6 +109,10 @@ impl Inner {
     /// Gives a damaged file an unused name.
     fn set_aside(&self, name: &str, repair: &mut Repair) -> Result<()> {
         let taken = self.storage.list().map_err(Error::io("list", "."))?;
+        if !taken.iter().any(|it| it == name) {
+            // It is the file that is missing.
+            return Ok(());
+        }
         let first = format!("{name}{SET_ASIDE}");
         let others = (2..).map(|n| format!("{first}.{n}"));
         let mut free = std::iter::once(first.clone()).chain(others);

@@ -136,6 +136,33 @@ fn what_was_set_aside_before_stays() {
     assert_eq!(older, b"older");
 }
 
+/// Only the checkpoint knows that something is missing: the log itself looks whole.
+#[test]
+fn a_lost_file_is_damage_wherever_damage_is_skipped() {
+    for number in 0..4 {
+        for how in ["removed", "empty", "blank"] {
+            let (dir, expected) = filled();
+            let log = dir.logs()[number].clone();
+            match how {
+                "removed" => fs::remove_file(&log).unwrap(),
+                "empty" => fs::write(&log, []).unwrap(),
+                _ => change(&log, |bytes| bytes.fill(0)),
+            }
+            let name = log.file_name().unwrap().to_str().unwrap();
+            assert!(refusal(&dir).contains(name), "{number} {how}");
+            let store = Store::open_past_damage(dir.path()).unwrap();
+            let skipped = &store.recovery().skipped;
+            assert!(skipped[0].to_string().contains(name), "{number} {how}: {skipped:?}");
+            drop(store);
+            let repair = Store::repair(dir.path()).unwrap();
+            assert_eq!(repair.skipped.len(), 1, "{number} {how}: {repair:?}");
+            assert_eq!(repair.set_aside.len(), usize::from(how != "removed"), "{number} {how}");
+            let found = contents(&dir.open());
+            assert!(found.len() as u64 == repair.keys && found.len() < expected.len());
+        }
+    }
+}
+
 #[test]
 fn a_store_whose_log_is_missing_can_be_begun_anew() {
     let (dir, _) = without_checkpoint();

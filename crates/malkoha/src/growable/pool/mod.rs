@@ -22,6 +22,9 @@ use crate::table::memory::Memory;
 
 /// When all segments together have this many bytes, new ones share chunks.
 const SHARED_FROM: u64 = 2 << 20;
+/// When those of a new pool together have fewer, each has its own allocation: in a chunk, the gap
+/// that one of a few segments leaves would be a large part of the memory.
+const OWN_BELOW: u64 = if memory::IS_MAPPED { SHARED_FROM } else { 1 << 20 };
 /// Bytes of a chunk that segments share, at most.
 #[cfg(not(any(test, miri)))]
 const CHUNK: usize = 32 << 20;
@@ -108,7 +111,7 @@ impl Pool {
     /// give the memory.
     pub(super) fn zeroed(segments: usize, len: usize) -> Option<Self> {
         let mut pool = Self::default();
-        if memory::IS_MAPPED && ((segments * len) as u64) < SHARED_FROM {
+        if ((segments * len) as u64) < OWN_BELOW {
             (0..segments).for_each(|_| drop(pool.push(vec![0; len].into())));
             return Some(pool);
         }
