@@ -106,6 +106,7 @@ pub(crate) fn domains(line: &[u8], each: impl FnMut(&[u8], Reach)) -> Line {
 pub(crate) fn zone_of(line: &[u8]) -> Option<&[u8]> {
     let mut words = words(line);
     let name = match (words.next()?, line[0].is_ascii_whitespace()) {
+        (b"zone", _) => return words.next(),
         (b"$ORIGIN", _) => words.next()?,
         (name, false) if words.take(3).any(|word| word == b"SOA") => name,
         _ => return None,
@@ -148,6 +149,7 @@ pub(crate) fn domains_in_zone(
     let (mut all, mut any) = (true, false);
     let found = match rule(line, zone) {
         Rule::One(name, reach) => one(name, reach),
+        Rule::Part(name) if one(name, ALL) => return Line::Told(Unfit::Narrower),
         Rule::Owned(name, reach) => one(name.as_bytes(), reach),
         Rule::Many(names, reach) => {
             // All of them, even if one is no name.
@@ -157,10 +159,11 @@ pub(crate) fn domains_in_zone(
             });
             all
         }
-        Rule::Local => return Line::Nothing,
+        Rule::Local | Rule::Setting => return Line::Nothing,
         Rule::Disabled => return Line::Unfit(Unfit::Undone),
         Rule::Else => return Line::Unfit(Unfit::Else),
-        Rule::Unknown => false,
+        Rule::Conditional => return Line::Unfit(Unfit::Conditional),
+        Rule::Part(_) | Rule::Unknown => false,
     };
     match found {
         true => Line::Entries,

@@ -18,6 +18,8 @@ pub(super) fn hides(line: &[u8]) -> bool {
 /// What a line says.
 pub(super) enum Rule<'a> {
     One(&'a [u8], Reach),
+    /// The host of a page, or of a mailbox.
+    Part(&'a [u8]),
     Owned(String, Reach),
     Many(Box<dyn Iterator<Item = &'a [u8]> + 'a>, Reach),
     /// Names of the machine itself.
@@ -25,10 +27,14 @@ pub(super) enum Rule<'a> {
     Disabled,
     /// Forwards or logs requests.
     Else,
+    /// Holds for some requests alone.
+    Conditional,
+    /// A setting of a block.
+    Setting,
     Unknown,
 }
 
-pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+pub(super) fn rule<'a>(line: &'a [u8], zone: &'a [u8]) -> Rule<'a> {
     if hides(line) {
         return Rule::Unknown;
     }
@@ -84,16 +90,22 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
                 _ => Rule::One(name, ALL),
             };
         }
-        (b"zone", Some(name)) => {
-            // Others ask for these names elsewhere.
-            let ask: [&[u8]; 5] = [b"forward", b"slave", b"secondary", b"stub", b"static-stub"];
-            let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
-            let mut kind = text.skip_while(|&word| word != b"type").filter(|it| !it.is_empty());
-            let is_asked = kind.nth(1).is_some_and(|kind| ask.contains(&kind));
-            return if is_asked { Rule::Else } else { Rule::One(name, ALL) };
+        (b"zone", Some(name)) => return zone_of_type(line, name),
+        (b"type", Some(_)) if !zone.is_empty() => return zone_of_type(line, zone),
+        (b"file" | b"forward" | b"forwarders" | b"masters" | b"primaries" | b"notify", Some(_))
+            if !zone.is_empty() =>
+        {
+            return Rule::Setting;
         }
-        (b"local-data:", Some(_)) if words.any(is_host) => return Rule::Else,
-        (b"local-data:", Some(name)) => return Rule::One(name, ALL),
+        (b"local-data:", Some(name)) => {
+            let mut said = words.skip_while(|word| !is_type(word));
+            return match (said.next(), said.next()) {
+                (Some(_), Some(to)) if is_address(to) && !is_host(to) || to == b"." => {
+                    Rule::One(name, ALL)
+                }
+                _ => Rule::Else,
+            };
+        }
         (b"address", Some(rest)) => return paths(rest, false, None),
         (b"nameserver", Some(rest)) => return paths(rest, true, None),
         (b"domain-rules", Some(rest)) => {
@@ -140,8 +152,13 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
         };
         let end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
         let policy = policy.trim_ascii_start().split(end).next().unwrap_or(policy);
-        let passes = policy.eq_ignore_ascii_case(b"DIRECT");
-        let reach = if passes { reach.excepted() } else { reach };
+        let reach = match policy.to_ascii_uppercase().as_slice() {
+            b"" | b"NO-RESOLVE" | b"EXTENDED-MATCHING" | b"PRE-MATCHING" => reach,
+            b"DIRECT" => reach.excepted(),
+            it if it.starts_with(b"REJECT") => reach,
+            // Requests go another way.
+            _ => return Rule::Else,
+        };
         return Rule::One(name.trim_ascii(), reach);
     }
     if let Some((kind @ (b"domain" | b"full"), name)) = split(first, b':') {
@@ -157,9 +174,7 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
         return host(first[..end].strip_suffix(b"^").unwrap_or(&first[..end]));
     };
     let mut rest = [second].into_iter().chain(rest);
-    let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
-    let is_type = |word: &&[u8]| types.iter().any(|it| it.eq_ignore_ascii_case(word));
-    match rest.by_ref().take(3).find(is_type) {
+    match rest.by_ref().take(3).find(|word| is_type(word)) {
         Some(_) => {
             let to = rest.next().unwrap_or(b"");
             if is_host(to) {
@@ -180,10 +195,25 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
                     Rule::One(name, ALL.excepted())
                 }
                 b"rpz-tcp-only" => Rule::Unknown,
+                // Requests are answered as for another name.
+                _ if !to.is_empty() && !has_policy && !is_address(to) => Rule::Else,
                 _ => Rule::One(name, ALL),
             }
         }
         None => Rule::Unknown,
+    }
+}
+
+/// A zone of a resolver, whose type is perhaps in another line.
+fn zone_of_type<'a>(line: &'a [u8], name: &'a [u8]) -> Rule<'a> {
+    // Others ask for these names elsewhere.
+    let ask: [&[u8]; 5] = [b"forward", b"slave", b"secondary", b"stub", b"static-stub"];
+    let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
+    let mut kind = text.skip_while(|&word| word != b"type").filter(|it| !it.is_empty());
+    match kind.nth(1) {
+        Some(kind) if ask.contains(&kind) => Rule::Else,
+        None if line.ends_with(b"{") => Rule::Setting,
+        _ => Rule::One(name, ALL),
     }
 }
 
@@ -195,15 +225,18 @@ fn blocker(rule: &[u8]) -> Rule<'_> {
         rule => (rule.strip_prefix(b"|").unwrap_or(rule), ALL),
     };
     if let Some(at) = memchr::memmem::find(name, b"://") {
-        return host(name[at + 3..].strip_suffix(b"^").unwrap_or(&name[at + 3..]));
+        return match host(name[at + 3..].strip_suffix(b"^").unwrap_or(&name[at + 3..])) {
+            Rule::Part(_) => Rule::Conditional,
+            rule => rule,
+        };
     }
     let end = memchr::memchr2(b'^', b'$', name).unwrap_or(name.len());
     let rest = name[end..].strip_prefix(b"^").unwrap_or(&name[end..]);
     let Some(options) = rest.strip_prefix(b"$") else {
-        return if matches!(rest, b"" | b"|") {
-            Rule::One(&name[..end], reach)
-        } else {
-            Rule::Unknown
+        return match rest {
+            b"" | b"|" if name.contains(&b'/') => Rule::Conditional,
+            b"" | b"|" => Rule::One(&name[..end], reach),
+            _ => Rule::Unknown,
         };
     };
     let mut reach = reach;
@@ -211,7 +244,9 @@ fn blocker(rule: &[u8]) -> Rule<'_> {
         match option {
             b"all" => {}
             b"important" => reach = reach.map(|_| IMPORTANT),
-            _ => return Rule::Unknown,
+            // Takes out the rule that is otherwise the same.
+            b"badfilter" => return Rule::Disabled,
+            _ => return Rule::Conditional,
         }
     }
     Rule::One(&name[..end], reach)
@@ -235,14 +270,17 @@ fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
 
 /// The host of a URL without its scheme, or a name with a port.
 fn host(text: &[u8]) -> Rule<'_> {
-    let end = text.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(text.len());
-    let text = &text[..end];
-    let text = memchr::memrchr(b'@', text).map_or(text, |at| &text[at + 1..]);
+    // Browsers take a backslash for a slash.
+    let end = text.iter().position(|byte| br"/\?#".contains(byte)).unwrap_or(text.len());
+    let (text, path) = text.split_at(end);
+    let mailbox = memchr::memrchr(b'@', text);
+    let text = mailbox.map_or(text, |at| &text[at + 1..]);
     let name = match split(text, b':') {
         Some((name, port)) if !port.is_empty() && port.iter().all(u8::is_ascii_digit) => name,
         _ => text,
     };
-    Rule::One(name, ALL)
+    let is_all = matches!(path, [] | [b'/' | b'\\'] | [b'#', ..]) && mailbox.is_none();
+    if is_all { Rule::One(name, ALL) } else { Rule::Part(name) }
 }
 
 /// A pattern for a name and those below it, or for a name, without its last `$`.
@@ -267,6 +305,12 @@ fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
 fn is_trigger(name: &[u8]) -> bool {
     let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
     last.starts_with(b"rpz-")
+}
+
+/// Whether a word is the type of a record that a request for a name gets.
+fn is_type(word: &[u8]) -> bool {
+    let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
+    types.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
 fn is_address(word: &[u8]) -> bool {

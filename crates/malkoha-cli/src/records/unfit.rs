@@ -43,12 +43,16 @@ pub(crate) enum Unfit {
     Excepted,
     /// It is compared all the same, without what is no name.
     Partly,
+    /// It is compared all the same, as all of the domain.
+    Narrower,
+    /// A rule for some of the requests to a domain.
+    Conditional,
 }
 
 impl Unfit {
     /// Whether the record is compared all the same.
     fn takes_part(self) -> bool {
-        matches!(self, Self::Excepted | Self::Partly)
+        matches!(self, Self::Excepted | Self::Partly | Self::Narrower)
     }
 }
 
@@ -84,6 +88,8 @@ impl fmt::Display for Unfit {
             Self::Goes => "names where packets go: write the address alone, if it is meant",
             Self::Excepted => "are exceptions",
             Self::Partly => "have parts that are no domains",
+            Self::Narrower => "name a page or a mailbox, and stand for the whole domain",
+            Self::Conditional => "is for some requests to a domain alone: a type, a page or a site",
         })
     }
 }
