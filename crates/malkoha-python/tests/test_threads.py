@@ -12,10 +12,12 @@ import threading
 from concurrent.futures import Future
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import FREE_THREADED
 
 from malkoha import CuckooFilter, CuckooMap, ExpiringCuckooFilter
+from malkoha.text import Deduplicator
 
 THREADS = 4
 
@@ -267,3 +269,6 @@ def test_ctrl_c_ends_a_long_batch(request):
     interrupted(functools.partial(seen.remove_many, keys))
     assert len(seen) == 0
     interrupted(functools.partial(seen.contains_many, [1] * (1 << 16)))
+    texts, kept = pa.array(map(str, range((1 << 16) + 1))), Deduplicator()
+    interrupted(functools.partial(kept.keep, texts))
+    assert kept.decided == 1 << 16 and kept.keep(texts).nonzero()[0].tolist() == [1 << 16]

@@ -3,7 +3,7 @@
 use std::thread;
 
 use malkoha::InsertError;
-use malkoha_text::{Decision, Memory, Method, Prepared, Preparer};
+use malkoha_text::{Decision, Deduplicator, Duplicate, Memory, Method, Prepared, Preparer};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +22,8 @@ impl PyDeduplicator {
     /// Texts are a list or another iterable of str, a numpy array, or anything that gives Arrow
     /// data. A null is an error, or is kept with keep_null=True. Uses up to `threads` threads, by
     /// default as many as the process may; what is kept does not depend on them. A text is kept or
-    /// dropped as a whole, even if paragraphs of it occurred before: see cut().
+    /// dropped as a whole, even if paragraphs of it occurred before: see cut(). If ctrl-C ends it,
+    /// the texts that were decided on stay so; their number has been added to `decided`.
     #[pyo3(signature = (texts, *, keep_null=false, threads=None))]
     fn keep<'py>(
         &self,
@@ -30,7 +31,7 @@ impl PyDeduplicator {
         keep_null: bool,
         #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.decide(texts, keep_null, threads, |py, _, _, decisions| mask(py, &decisions))
+        self.decide(texts, keep_null, threads, |py, _, decisions| mask(py, &decisions))
     }
 
     /// Decides on texts as keep() does. Returns a list: each text that is kept, without paragraphs
@@ -42,7 +43,7 @@ impl PyDeduplicator {
         keep_null: bool,
         #[pyo3(from_py_with = crate::arguments::threads)] threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.decide(texts, keep_null, threads, |py, rows, _, decisions| {
+        self.decide(texts, keep_null, threads, |py, rows, decisions| {
             let left = rows.iter().zip(decisions).map(|(text, decision)| match (*text, decision) {
                 (Some(text), Decision::Keep) => Some(PyString::new(py, text)),
                 (Some(text), Decision::Cut { kept, .. }) => {
@@ -71,12 +72,11 @@ impl PyDeduplicator {
                 "numbers of texts are not remembered: make the Deduplicator with numbered=True",
             ));
         }
-        self.decide(texts, keep_null, threads, |py, _, first, decisions| {
+        self.decide(texts, keep_null, threads, |py, _, decisions| {
             let mut numbers = Answers::<i64>::new(py, decisions.len(), "int64")?;
-            let decided = decisions.into_iter().zip(first..);
-            for (number, (decision, own)) in numbers.as_mut_slice().iter_mut().zip(decided) {
+            for (number, decision) in numbers.as_mut_slice().iter_mut().zip(decisions) {
                 *number = match decision {
-                    Decision::Drop(duplicate) => duplicate.of.unwrap_or(own).cast_signed(),
+                    Decision::Drop(Duplicate { of: Some(of), .. }) => of.cast_signed(),
                     _ => -1,
                 };
             }
@@ -143,34 +143,28 @@ impl PyDeduplicator {
 }
 
 impl PyDeduplicator {
-    /// Calls `then` with the texts, the number of the first one, and a decision for each. Nulls are
-    /// kept.
+    /// Calls `then` with the texts and a decision for each. Nulls are kept. Texts that repeat only
+    /// themselves are their own duplicates.
     fn decide<'py, R>(
         &self,
         texts: &Bound<'py, PyAny>,
         keep_null: bool,
         threads: Option<usize>,
-        then: impl FnOnce(Python<'py>, &[Option<&str>], u64, Vec<Decision>) -> PyResult<R>,
+        then: impl FnOnce(Python<'py>, &[Option<&str>], Vec<Decision>) -> PyResult<R>,
     ) -> PyResult<R> {
         let py = texts.py();
         let texts = Texts::new(texts)?;
         let rows = py.detach(|| texts.rows(keep_null))?;
-        let decided = change(py, &self.texts, |seen| {
-            let first = seen.decided();
-            let mut decisions = Vec::with_capacity(rows.len());
-            for run in rows.chunk_by(|a, b| a.is_some() == b.is_some()) {
-                let texts: Vec<&str> = run.iter().copied().flatten().collect();
-                if texts.is_empty() {
-                    run.iter().for_each(|_| seen.skip());
-                    decisions.resize(decisions.len() + run.len(), Decision::Keep);
-                } else {
-                    decisions.append(&mut seen.decide_many(&texts, most_threads(threads))?);
-                }
+        let mut decisions = Vec::with_capacity(rows.len());
+        for (number, round) in rows.chunks(ROUND).enumerate() {
+            // Without the lock.
+            if number > 0 {
+                py.check_signals()?;
             }
-            Ok((first, decisions))
-        });
-        let (first, decisions) = decided.map_err(InsertError::raise)?;
-        then(py, &rows, first, decisions)
+            let decided = change(py, &self.texts, |seen| decide_round(seen, round, threads));
+            decisions.append(&mut decided.map_err(InsertError::raise)?);
+        }
+        then(py, &rows, decisions)
     }
 
     fn bands(&self) -> PyResult<usize> {
@@ -179,6 +173,33 @@ impl PyDeduplicator {
             _ => Err(PyTypeError::new_err("only similar texts have band keys: give near")),
         }
     }
+}
+
+/// Texts of a round: in less than a second, signals are handled again.
+const ROUND: usize = 1 << 16;
+
+fn decide_round(
+    seen: &mut Deduplicator,
+    rows: &[Option<&str>],
+    threads: Option<usize>,
+) -> Result<Vec<Decision>, InsertError> {
+    let first = seen.decided();
+    let mut decisions = Vec::with_capacity(rows.len());
+    for run in rows.chunk_by(|a, b| a.is_some() == b.is_some()) {
+        let texts: Vec<&str> = run.iter().copied().flatten().collect();
+        if texts.is_empty() {
+            run.iter().for_each(|_| seen.skip());
+            decisions.resize(decisions.len() + run.len(), Decision::Keep);
+        } else {
+            decisions.append(&mut seen.decide_many(&texts, most_threads(threads))?);
+        }
+    }
+    for (decision, own) in decisions.iter_mut().zip(first..) {
+        if let Decision::Drop(Duplicate { of: of @ None, .. }) = decision {
+            *of = Some(own);
+        }
+    }
+    Ok(decisions)
 }
 
 /// Writes the band keys of each text.
