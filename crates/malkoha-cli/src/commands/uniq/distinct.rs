@@ -2,6 +2,7 @@
 //! with this hash's fingerprint.
 
 use anyhow::Result;
+use hashbrown::HashTable;
 use malkoha::GrowableCuckooMap;
 
 /// The rate of unsuccessful comparisons. It only costs time; a lower one costs space.
@@ -25,7 +26,8 @@ pub(super) struct Distinct {
     room: u64,
     /// By line of a batch: the witness of the equal line that came before it.
     known: Vec<Option<u64>>,
-    scratch: Scratch,
+    /// The lines of a batch that are new, each by its first occurrence.
+    firsts: HashTable<usize>,
     pairs: Vec<(u64, u64)>,
 }
 
@@ -47,7 +49,7 @@ impl Distinct {
             outlook,
             room: capacity,
             known: Vec::new(),
-            scratch: Scratch::default(),
+            firsts: HashTable::new(),
             pairs: Vec::new(),
         })
     }
@@ -89,7 +91,7 @@ impl Distinct {
         are_equal: impl Fn(usize, usize) -> bool,
         mut each: impl FnMut(usize, Option<u64>) -> u64,
     ) -> Result<()> {
-        let Self { map, known, scratch, pairs, .. } = self;
+        let Self { map, known, firsts, pairs, .. } = self;
         known.clear();
         known.resize(hashes.len(), None);
         map.get_hashes(hashes, |i, witness| {
@@ -97,11 +99,14 @@ impl Distinct {
                 known[i] = Some(witness);
             }
         });
-        scratch.clear(hashes.len());
+        let hash_of = |&i: &usize| hashes[i];
+        firsts.clear();
+        firsts.reserve(hashes.len(), hash_of);
         pairs.clear();
         for i in 0..hashes.len() {
             let before = known[i].or_else(|| {
-                let first = scratch.first_of(i, hashes, &are_equal);
+                let is_it = |&j: &usize| hashes[j] == hashes[i] && are_equal(i, j);
+                let first = *firsts.entry(hashes[i], is_it, hash_of).or_insert(i).get();
                 if first == i { None } else { known[first] }
             });
             let witness = each(i, before);
@@ -112,47 +117,6 @@ impl Distinct {
         }
         map.insert_hashes(pairs).map_err(|refusal| refusal.error)?;
         Ok(())
-    }
-}
-
-/// The new lines of one batch, in an open hash table of twice as many places as there are lines.
-#[derive(Default)]
-struct Scratch {
-    /// Numbers of lines, from 1; 0 is an empty place.
-    places: Vec<u32>,
-}
-
-impl Scratch {
-    fn clear(&mut self, lines: usize) {
-        self.places.clear();
-        self.places.resize((2 * lines).next_power_of_two(), 0);
-    }
-
-    /// The first line of the batch that is equal to line `i`, which can be line `i` itself.
-    fn first_of(
-        &mut self,
-        i: usize,
-        hashes: &[u64],
-        are_equal: impl Fn(usize, usize) -> bool,
-    ) -> usize {
-        let mask = self.places.len() - 1;
-        #[expect(clippy::cast_possible_truncation, reason = "masked")]
-        let mut at = hashes[i] as usize & mask;
-        loop {
-            match self.places[at] {
-                0 => {
-                    self.places[at] = u32::try_from(i + 1).expect("a block has fewer lines");
-                    return i;
-                }
-                number => {
-                    let j = number as usize - 1;
-                    if hashes[j] == hashes[i] && are_equal(i, j) {
-                        return j;
-                    }
-                }
-            }
-            at = (at + 1) & mask;
-        }
     }
 }
 
