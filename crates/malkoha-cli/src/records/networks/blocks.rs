@@ -18,7 +18,8 @@ pub(crate) type Mark = [usize; 4];
 /// How a block ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    Bracket,
+    /// With a bracket or tag; `true` for one whose members are about the block around it.
+    Bracket(bool),
     /// With a line that has no more blanks before it.
     Indent(usize),
     /// With the next section.
@@ -51,37 +52,49 @@ impl Blocks {
 
     /// Ends what ends before a line.
     pub(super) fn enter(&mut self, line: &[u8]) {
-        let is_item = line.trim_ascii_start().starts_with(b"-");
+        let is_in = || line.trim_ascii_start().starts_with(b"-") || starts_with_network(line);
         let is_out = |it: &mut Block| match it.end {
-            End::Indent(most) => indent(line) < most || indent(line) == most && !is_item,
+            End::Indent(most) => indent(line) < most || indent(line) == most && !is_in(),
             _ => false,
         };
         while self.0.pop_if(is_out).is_some() {}
     }
 
     /// Begins what a line without networks does that has no bracket: a section, `[allow]` or `/ip
-    /// address`, or what lines with more blanks, or `-`, are in.
+    /// address`, an element of XML, or what lines with more blanks, or `-`, are in.
     pub(super) fn begin(&mut self, line: &[u8], rule: Option<&Rule<'_>>, since: Mark) {
-        let text = line.trim_ascii();
-        let is_section = matches!(text, [b'[', .., b']'] | [b'/', b'a'..=b'z', ..]);
-        if is_section && !text.iter().any(|it| b"\",".contains(it)) {
-            let name = text.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]"));
-            let words: Vec<_> = words(name.unwrap_or(text)).collect();
-            // MikroTik has other addresses in most.
-            let is_list = |it: &&[u8]| matches!(*it, b"firewall" | b"route");
-            let is_other = name.is_none() && !words.iter().any(is_list);
-            self.0.clear();
-            let verdict = if is_other { Some(Err(Unfit::Else)) } else { header(None, &words, b"") };
-            self.push(verdict, End::Section, since);
-        } else if text.ends_with(b":") {
-            let words: Vec<_> = words(text).collect();
-            self.indent(header(rule, &words, text), line, since);
+        let text = line.split(|it| *it == b'#').next().unwrap_or(line).trim_ascii();
+        let words: Vec<_> = words(text).collect();
+        match text {
+            [b'[', name @ .., b']'] if !name.iter().any(|it| b"[\",".contains(it)) => {
+                self.0.clear();
+                self.push(header(None, &[name], b""), End::Section, since);
+            }
+            // MikroTik has other addresses in most sections, and programs have folders.
+            [b'/', name @ .., b'a'..=b'z'] if name.starts_with(b"ip") || !name.contains(&b'/') => {
+                let is_list = |part: &[u8]| matches!(part, b"firewall" | b"route");
+                let is_other = !name.split(|it| b" /".contains(it)).any(is_list);
+                self.0.clear();
+                self.push(is_other.then_some(Err(Unfit::Else)), End::Section, since);
+            }
+            [b'<', b'/', ..] => _ = self.0.pop_if(|it| matches!(it.end, End::Bracket(_))),
+            [b'<', b'a'..=b'z' | b'A'..=b'Z', .., last, b'>']
+                if *last != b'/' && memchr::memmem::find(text, b"</").is_none() =>
+            {
+                self.push(header(rule, &words, text), End::Bracket(false), since);
+            }
+            _ if text.ends_with(b":")
+                || matches!(words[..], [b"object" | b"object-group" | b"edit", ..]) =>
+            {
+                self.indent(header(rule, &words, text), line, since);
+            }
+            _ => {}
         }
     }
 
     /// Begins an item of a list of YAML, or what is below a name.
     pub(super) fn indent(&mut self, verdict: Option<Verdict>, line: &[u8], since: Mark) {
-        if self.0.last().is_none_or(|it| it.end != End::Bracket) {
+        if self.0.last().is_none_or(|it| !matches!(it.end, End::Bracket(_))) {
             let is_item = line.trim_ascii_start().starts_with(b"- ");
             self.push(verdict, End::Indent(indent(line) + usize::from(is_item)), since);
         }
@@ -94,25 +107,32 @@ impl Blocks {
         verdict: impl FnOnce() -> Option<Verdict>,
         since: Mark,
     ) {
+        let is_then = text.trim_ascii_start().starts_with(b"then");
         let mut opened = 0_usize;
         for byte in text {
             match byte {
                 b'{' | b'[' | b'(' => opened += 1,
                 b'}' | b']' | b')' if opened > 0 => opened -= 1,
-                b'}' | b']' | b')' => _ = self.0.pop_if(|it| it.end == End::Bracket),
+                b'}' | b']' | b')' => _ = self.0.pop_if(|it| matches!(it.end, End::Bracket(_))),
                 _ => {}
             }
         }
         let verdict = if opened > 0 { verdict() } else { None };
-        (0..opened).for_each(|_| self.push(verdict, End::Bracket, since));
+        (0..opened).for_each(|_| self.push(verdict, End::Bracket(is_then), since));
     }
 
     /// Gives the innermost block a verdict, and returns where it began.
     pub(super) fn turn(&mut self, verdict: Verdict) -> Option<(Mark, Verdict)> {
-        let block = self.0.last_mut()?;
+        let last = self.0.len().checked_sub(1)?;
+        let is_then = self.0[last].end == End::Bracket(true);
+        let block = &mut self.0[last.saturating_sub(usize::from(is_then))];
         block.verdict = verdict;
         Some((block.since, verdict))
     }
+}
+
+fn starts_with_network(line: &[u8]) -> bool {
+    words(line).next().is_some_and(|it| range(it).is_some())
 }
 
 fn indent(line: &[u8]) -> usize {
@@ -129,7 +149,10 @@ pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> O
         }
         Some((Kind::Unfit(why), _)) => Some(Err(*why)),
         Some((Kind::Access(true), _)) => Some(Ok(true)),
-        _ if words.iter().any(|it| is_negation(it) || *it != b"match" && unfit(it).is_some()) => {
+        _ if words.iter().any(|it| {
+            is_negation(it) || !matches!(*it, b"match" | b">") && unfit(it).is_some()
+        }) =>
+        {
             Some(Err(Unfit::Else))
         }
         _ if words.iter().any(|it| key(it, false) == Some(Word::Destination)) => {

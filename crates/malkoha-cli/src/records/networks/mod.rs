@@ -18,7 +18,7 @@ use forms::plain;
 use kind::{Rule, behind};
 use rules::Found;
 use run::{Part, is_broken};
-use vocabulary::{Kind, is_count, is_negation};
+use vocabulary::{Kind, is_count, is_negation, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
@@ -151,11 +151,15 @@ impl Lines {
         words: &[&[u8]],
         part: Part<'_>,
     ) -> Result<Found, Line> {
-        if self.blocks.depth() > 0
-            && let [name, value] = words
-            && value.iter().any(u8::is_ascii_alphanumeric)
-            && let Some(verdict) = blocks::said(rules::key(name, false), name, value)
-        {
+        let said = match words {
+            _ if self.blocks.depth() == 0 => None,
+            [name, value] if value.iter().any(u8::is_ascii_alphanumeric) => {
+                blocks::said(rules::key(name, false), name, value)
+            }
+            [word] if part.is_ended || part.text.ends_with(b"/>") => verdict_of(word).map(Ok),
+            _ => None,
+        };
+        if let Some(verdict) = said {
             self.turned = self.blocks.turn(verdict);
             return Err(match verdict {
                 Ok(false) => Line::Nothing,
