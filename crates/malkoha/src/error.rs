@@ -151,6 +151,16 @@ fn full(len: u64, capacity: u64) -> String {
     }
 }
 
+fn overfull(keys: u64, capacity: u64) -> String {
+    if keys > capacity {
+        format!(
+            "together they hold {keys} keys, and one was built for {capacity}: build larger ones"
+        )
+    } else {
+        full(keys, capacity)
+    }
+}
+
 /// Some keys of a batch, or pairs of key and value, were refused. All others are in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} of the batch's keys were refused and the others inserted: {error}", refused.len())]
@@ -178,8 +188,13 @@ pub enum UnionError {
     )]
     Different(&'static str),
     /// The contents of both do not fit into one.
-    #[error("the union does not fit: {0}")]
-    Insert(#[from] InsertError),
+    #[error("the union does not fit: {}", overfull(*.keys, *.capacity))]
+    Full {
+        /// The keys of both, those that are in both counted twice.
+        keys: u64,
+        /// The number of keys that the first was built for.
+        capacity: u64,
+    },
     /// There would be more copies than 2^63.
     #[error("the filters have more than 2^63 keys together, copies included: unite others")]
     Copies,

@@ -242,7 +242,9 @@ impl Fixed {
         let added = with_layout!(layout, layout => {
             copies::absorb(layout, bytes, &mut overflow, &other.bytes, &other.spill, copies)
         });
-        union.parts.len += added.ok_or_else(|| self.refusal())?;
+        let keys = self.parts.len + other.parts.len;
+        let refusal = UnionError::Full { keys, capacity: self.parts.capacity };
+        union.parts.len += added.ok_or(refusal)?;
         *self = union;
         Ok(())
     }

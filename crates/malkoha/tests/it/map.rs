@@ -37,7 +37,7 @@ fn a_union_has_the_pairs_of_both() {
     }
     let before = ours.to_bytes();
     let error = ours.unite(&map(40_000..75_000, 40_000), Copies::Sum).unwrap_err();
-    assert!(matches!(error, UnionError::Insert(InsertError::Full { .. })), "{error}");
+    assert_eq!(error, UnionError::Full { keys: 75_000, capacity: 40_000 });
     let error = ours.unite(&map(0..10, 10), Copies::Sum).unwrap_err();
     assert!(matches!(error, UnionError::Different("geometry")), "{error}");
     assert!(before == ours.to_bytes());

@@ -137,6 +137,7 @@ impl Ages for Fixed {
 
     fn absorb(&mut self, form: Form, times: &mut Times, other: &Self) -> Result<(), UnionError> {
         self.check_geometry(other)?;
+        let live = times.live();
         with_form!(form, buckets => {
             let mut slots = Slots::of(self, buckets);
             for (segment, place) in places(&buckets) {
@@ -145,7 +146,8 @@ impl Ages for Fixed {
                     let probe = buckets.words.addressing().occupant(segment, place, fingerprint);
                     let is_older = |times: &Times, known| times.is_older(known, label);
                     if slots.see(times, &probe, label, is_older).is_none() {
-                        return Err(times.refusal().into());
+                        let keys = live + other.occupied() + other.spill.copies();
+                        return Err(UnionError::Full { keys, capacity: times.capacity() });
                     }
                 }
             }

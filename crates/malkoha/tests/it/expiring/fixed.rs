@@ -107,7 +107,12 @@ fn unions_keep_the_younger() {
     let before = ours.clone();
     theirs.advance(ours.now());
     let full = (2_000..9_000_u64).find(|&key| theirs.insert(key).is_err());
-    assert!(full.is_some() && matches!(ours.union_with(&theirs), Err(UnionError::Insert(_))));
+    let keys = ours.len() + theirs.len();
+    let refusal = ours.union_with(&theirs).unwrap_err();
+    assert!(full.is_some() && refusal == UnionError::Full { keys, capacity: 1_000 });
+    let said =
+        format!("together they hold {keys} keys, and one was built for 1000: build larger ones");
+    assert!(refusal.to_string().ends_with(&said), "{refusal}");
     assert!(ours == before);
 }
 
