@@ -5,6 +5,7 @@ use super::{Build, Options, Plan, Planned};
 use crate::error::BuildError;
 use crate::expiry::{Expiring, Window};
 use crate::filter::{Content, CuckooFilter, CuckooMap, ExpiringCuckooFilter, Filter};
+use crate::geometry::MAX_CAPACITY;
 use crate::params;
 use crate::table::Fixed;
 
@@ -54,7 +55,8 @@ impl Options {
         let missing = [Options::NO_GROWTH, Options::NO_VALUES, Options::NO_LAYOUT];
         self.check("filter of fixed size whose keys expire", &missing)?;
         let (capacity, age_bits) = (self.capacity.unwrap_or(0), window.label_bits());
-        let kept = Self { capacity: self.capacity.map(|keys| window.kept(keys)), ..*self };
+        let kept = self.capacity.map(|keys| kept(keys, window)).transpose()?;
+        let kept = Self { capacity: kept, ..*self };
         let most = Fixed::most_fingerprint_bits(age_bits);
         match (kept.plan(age_bits, Some(PAPER)), self.fpr) {
             (Ok(plan), _) if plan.geometry.fingerprint_bits <= most => {
@@ -73,6 +75,19 @@ impl Options {
             }
             (Err(error), _) => Err(error),
         }
+    }
+}
+
+/// The keys that such a window keeps of a filter for this many.
+pub(super) fn kept(capacity: u64, window: Window) -> Result<u64, BuildError> {
+    match window.kept(capacity) {
+        _ if capacity > MAX_CAPACITY => Err(BuildError::Capacity(capacity)),
+        kept if kept > MAX_CAPACITY => Err(BuildError::Option {
+            kind: "filter whose keys expire",
+            option: "capacity of more than 2^36 keys, those of one more step included",
+            remedy: "ask for fewer, or a finer resolution",
+        }),
+        kept => Ok(kept),
     }
 }
 

@@ -95,8 +95,8 @@ impl<F> Builder<F> {
         Self::default()
     }
 
-    /// Sets the number of distinct keys that the filter must hold, 1 to 2^36. It need not be a
-    /// power of two.
+    /// Sets the number of distinct keys that the filter must hold, 1 to 2^36; where keys expire,
+    /// those of one more step count too. It need not be a power of two.
     ///
     /// A filter that grows needs none, and grows beyond it. A set of at least 65,536 keys then
     /// keeps its rate up to this capacity only, unless you set [`growth`](Self::growth). Beyond it,

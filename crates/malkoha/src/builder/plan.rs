@@ -43,7 +43,12 @@ pub struct Plan {
 
 impl Options {
     pub(super) fn plan(&self, value_bits: u32, layout: Option<Layout>) -> Result<Plan, BuildError> {
-        let (capacity, hasher) = (self.capacity.unwrap_or(0), self.hasher);
+        let hasher = self.hasher;
+        let capacity = self.capacity.ok_or(BuildError::Option {
+            kind: "filter of fixed size",
+            option: "default capacity",
+            remedy: "give one",
+        })?;
         let max_kicks = self.max_kicks.unwrap_or(DEFAULT_MAX_KICKS);
         if max_kicks > MAX_KICKS_LIMIT {
             return Err(BuildError::MaxKicks(max_kicks));

@@ -1,6 +1,6 @@
 //! The options of the kinds that need `std`: those that grow, and those that threads share.
 
-use super::kinds::Missing;
+use super::kinds::{Missing, kept};
 use super::{Build, Options, Plan, Planned};
 use crate::concurrent::Shared;
 use crate::error::BuildError;
@@ -93,7 +93,7 @@ impl Options {
         self.check("growable filter whose keys expire", &missing)?;
         let window = self.window()?;
         let (capacity, fpr) = self.growing_from();
-        let kept = window.kept(capacity);
+        let kept = kept(capacity, window)?;
         let (shape, buckets) = Shape::of(kept, fpr, self.growth, (window.label_bits(), true))?;
         Ok((shape, buckets, window, capacity))
     }

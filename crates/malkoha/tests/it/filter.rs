@@ -246,7 +246,8 @@ fn a_plan_says_what_is_built() {
 fn wrong_wishes_are_refused_with_a_remedy() {
     let refused = |builder: malkoha::Builder| builder.plan().unwrap_err();
     let new = CuckooFilter::builder;
-    assert!(matches!(refused(new().fpr(0.01)), BuildError::Capacity(0)));
+    assert!(refused(new().fpr(0.01)).to_string().contains("no default capacity: give one"));
+    assert!(matches!(refused(new().capacity(0).fpr(0.01)), BuildError::Capacity(0)));
     assert!(matches!(refused(new().capacity((1 << 36) + 1).fpr(0.01)), BuildError::Capacity(_)));
     for fpr in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(refused(new().capacity(1).fpr(fpr)), BuildError::Fpr(_)), "{fpr}");

@@ -1,7 +1,10 @@
 //! What holds of the kind of fixed size: room, refusals, unions.
 
 use malkoha::tables::{most_places, places_looked_at};
-use malkoha::{BuildError, CuckooFilter, ExpiringCuckooFilter, InsertError, UnionError};
+use malkoha::{
+    BuildError, CuckooFilter, ExpiringCuckooFilter, GrowableExpiringCuckooFilter, InsertError,
+    UnionError,
+};
 
 const HOUR: u64 = 3_600;
 
@@ -123,6 +126,15 @@ fn options_are_checked() {
     for (ttl, resolution) in [(100, 101), (10, 0), (1_000, 3)] {
         let error = builder().expire_after(ttl).resolution(resolution).build().unwrap_err();
         assert_eq!(error, BuildError::Window { ttl, resolution });
+    }
+    for (capacity, said) in [
+        (1 << 36, "more than 2^36 keys, those of one more step"),
+        (1 << 37, "capacity 137438953472"),
+    ] {
+        let error = builder().capacity(capacity).expire_after(100).build().unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+        let error = GrowableExpiringCuckooFilter::with_capacity(capacity, 0.01, 60).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
     }
     let tiny = builder().fpr(1e-9).expire_after(100).build();
     let Err(BuildError::FprTooSmall { reachable, .. }) = tiny else { panic!("{tiny:?}") };
