@@ -14,7 +14,6 @@ mod maps;
 mod messages;
 mod new;
 mod odd_inputs;
-mod overlap;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plan;

@@ -7,18 +7,6 @@ use std::process::Stdio;
 
 use crate::harness::Dir;
 
-#[test]
-fn prints_first_occurrences_in_order() {
-    let dir = Dir::with("input", "b\na\nb\n\nc\na\n\n");
-    dir.run("uniq input").prints("b\na\n\nc\n");
-    dir.run("uniq input input").prints("b\na\n\nc\n");
-    dir.run("uniq --repeated input").prints("b\na\n\n");
-    dir.pipe("x\r\nx\nx", "uniq").prints("x\r\nx\n");
-    dir.pipe(b"a\nb\0c\0a\nb", "uniq -0").prints(b"a\nb\0c\0");
-    dir.pipe("", "uniq").finds_nothing();
-    dir.pipe("a\nb\n", "uniq --repeated").finds_nothing();
-}
-
 /// From a capacity of ten too, so that the filter grows many times.
 #[test]
 fn grows_with_the_stream() {
@@ -64,58 +52,6 @@ fn lines_come_out_while_the_input_is_open() {
     assert!(child.wait().unwrap().success());
 }
 
-#[test]
-fn says_before_it_starts_what_it_cannot() {
-    let dir = Dir::with("input", "a\na\n");
-    dir.run("uniq --approximate --fpr 1e-7 input").prints("a\n");
-    let run = dir.pipe("a\n", "uniq --approximate --fpr 1e-12");
-    assert_eq!((run.code, run.stdout.len()), (Some(2), 0));
-    assert!(run.stderr.contains("ask for at least"), "{}", run.stderr);
-}
-
-/// With awk as the oracle: from files, where lines are compared, and from streams.
-#[test]
-fn counts_duplicates_and_unique_lines() {
-    let dir = Dir::new();
-    dir.shell(
-        "RANDOM=1; for i in {1..6000}; do echo $((RANDOM % 3000)); done > one
-         RANDOM=2; for i in {1..6000}; do echo $((RANDOM % 3000)); done > two; printf last >> two",
-    )
-    .prints("");
-    let order = "!($0 in n) { o[++k] = $0 } { n[$0]++ }";
-    for (option, awk) in [
-        (
-            "-c",
-            format!(
-                "{order} END {{ for (i = 1; i <= k; i++) printf \"%7d %s\\n\", n[o[i]], o[i] }}"
-            ),
-        ),
-        ("-u", format!("{order} END {{ for (i = 1; i <= k; i++) if (n[o[i]] == 1) print o[i] }}")),
-        ("-d", "++n[$0] == 2".to_owned()),
-        ("--repeated", "n[$0]++".to_owned()),
-    ] {
-        let expected = dir.shell(&format!("cat one two | awk '{awk}'")).succeeds().stdout;
-        for threads in [1, 2] {
-            let uniq = format!("uniq --threads {threads} --capacity 10 {option}");
-            dir.run(&format!("{uniq} one two")).prints(&expected);
-            dir.shell(&format!("cat one two | malkoha {uniq}")).prints(&expected);
-            dir.shell(&format!("cat two | malkoha {uniq} one -")).prints(&expected);
-        }
-    }
-    dir.pipe("a\n", "uniq -d").finds_nothing();
-    dir.pipe("a\na\n", "uniq -u").finds_nothing();
-    dir.pipe(b"a\nb\0a\nb", "uniq -0 -c").prints(b"      2 a\nb\0");
-}
-
-/// What is appended while the file is read is left for the next time.
-#[test]
-fn a_file_that_grows_is_read_as_it_was() {
-    let dir = Dir::with("input", "a\nb\n");
-    dir.run("uniq input input").prints("a\nb\n");
-    dir.shell("malkoha uniq --repeated input input | tee -a input > out").prints("");
-    assert_eq!(dir.read("out"), b"a\nb\n");
-}
-
 /// Lines of a week, each with its time, beside a list of when each word was there last.
 #[test]
 fn lines_are_new_again_after_a_time() {
@@ -150,19 +86,6 @@ fn lines_are_new_again_after_a_time() {
     assert!(gaps.len() > 4 && gaps.iter().all(|gap| (day..day + day / 15 + 200).contains(gap)));
 }
 
-#[test]
-fn lines_have_the_time_of_their_arrival() {
-    let dir = Dir::new();
-    dir.pipe("a\nb\na\n", "uniq --within 1h").prints("a\nb\n");
-    dir.pipe("a\nb\na\n", "uniq --within 1h --repeated").prints("a\n");
-    let run = dir.shell("{ echo a; sleep 1; echo a; } | malkoha uniq --within 100ms");
-    run.prints("a\na\n");
-    let run = dir.pipe("a\tx\n", "uniq --within 1h --time-field 1");
-    assert!(run.code == Some(2) && run.stderr.contains("'a' is no time"), "{run:?}");
-    dir.pipe("1\tx\n", "uniq --within 1h --time-field time")
-        .complains("--time-field time: write numbers of fields, from 1, as 2 or 1,3 or 2-4 or 3-");
-}
-
 /// Lines that are up to ten minutes out of order, beside the same in order; and one later still.
 #[test]
 fn lines_out_of_order_wait_for_earlier_ones() {
@@ -191,21 +114,4 @@ fn lines_out_of_order_wait_for_earlier_ones() {
         run.stderr,
         "malkoha: 1 line was later than --disorder 1h allows, and taken as that old\n"
     );
-}
-
-/// Whatever the number of threads, and behind a block that fails too.
-#[test]
-fn threads_agree_on_what_is_new() {
-    let dir = Dir::new();
-    dir.shell("seq 1 400000 | awk '{ print int($1 * 7919 % 250007) }' > lines").prints("");
-    let expected = dir.shell("awk '!s[$0]++' lines").succeeds().stdout;
-    for threads in [1, 2, 3, 8] {
-        dir.run(&format!("uniq --threads {threads} --capacity 10 lines")).prints(&expected);
-        dir.shell(&format!("cat lines | malkoha uniq --threads {threads}")).prints(&expected);
-    }
-    let run = dir.shell(
-        "{ cat lines; echo '\"'; cat lines; } | malkoha uniq --csv -k 1 --threads 4 --strict",
-    );
-    assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("a quote that is not closed"), "{}", run.stderr);
 }
