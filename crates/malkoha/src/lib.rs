@@ -179,7 +179,7 @@ pub use filter::{MappedFilter, MappedMap};
 pub use format::MappedFile;
 #[cfg(feature = "std")]
 #[doc(hidden)]
-pub use format::replace_file;
+pub use format::{replace_file, take_after};
 pub use format::{FileKind, ReadError};
 #[cfg(feature = "std")]
 pub use format::{GrowableExpiringLoader, GrowableLoader};

@@ -15,7 +15,7 @@ use crate::arguments::{InputArgs, NowArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, Task, insert};
 use crate::input::name;
-use crate::output::print_record;
+use crate::output::{Held, print_record};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
@@ -71,24 +71,25 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn add(&Add { ref edit, copies }: &Add) -> Result<Outcome> {
-    edit.open()?.run(edit.now.now, Edit { edit, copies, adds: true })
+    edit.run(copies, true)
 }
 
 pub(crate) fn remove(&Remove { ref edit, copies }: &Remove) -> Result<Outcome> {
-    edit.open()?.run(edit.now.now, Edit { edit, copies, adds: false })
+    edit.run(copies, false)
 }
 
 /// Adds lines, or removes them.
 struct Edit<'a> {
     edit: &'a EditArgs,
+    held: Held,
     copies: bool,
     adds: bool,
 }
 
 impl Task for Edit<'_> {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let Self { edit, copies, adds } = self;
-        let saving = Saving::to(&edit.filter);
+        let Self { edit, held, copies, adds } = self;
+        let saving = Saving::to(&edit.filter, held);
         let failed = saving.state();
         let editing = Editing {
             filter,
@@ -101,7 +102,7 @@ impl Task for Edit<'_> {
             done: 0,
             saving,
         };
-        let editing = edit.run(editing).with_context(|| {
+        let editing = edit.read(editing).with_context(|| {
             let cannot = if adds { "add to" } else { "remove from" };
             format!("cannot {cannot} {}, which is {}", name(&edit.filter), failed())
         })?;
@@ -178,12 +179,13 @@ impl<T: Table, C: Lines> Save for Editing<T, C> {
 }
 
 impl EditArgs {
-    fn open(&self) -> Result<FilterFile> {
-        FilterFile::open_locked(&self.filter, self.keep.wait)
+    fn run(&self, copies: bool, adds: bool) -> Result<Outcome> {
+        let (file, held) = FilterFile::open_held(&self.filter, self.keep.wait)?;
+        file.run(self.now.now, Edit { edit: self, held, copies, adds })
     }
 
     /// Reads all lines, and saves the filter.
-    fn run<T: Table, C: Lines>(&self, editing: Editing<T, C>) -> Result<Editing<T, C>> {
+    fn read<T: Table, C: Lines>(&self, editing: Editing<T, C>) -> Result<Editing<T, C>> {
         let side = self.input.side(&self.keys)?.all_needed();
         if side.inputs.include(&self.filter) {
             bail!("it is named as input too, and has no lines: leave it out there");

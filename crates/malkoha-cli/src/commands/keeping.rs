@@ -1,7 +1,6 @@
 //! Filter files that are changed while input is read: saved at the end, from time to time, and
 //! before a signal ends the process.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,7 @@ use malkoha::{Content, Filter};
 use parking_lot::{Condvar, Mutex};
 
 use crate::failure;
-use crate::output::{Overwrite, replace_locked};
+use crate::output::{Held, Overwrite, replace_held};
 use crate::pipeline::Sink;
 use crate::time;
 
@@ -37,13 +36,12 @@ pub(crate) struct Saving {
     /// The filter has changed since it was saved.
     pub(crate) changed: bool,
     written: Arc<AtomicBool>,
-    /// No other process can change what was written.
-    lock: Option<File>,
+    held: Held,
 }
 
 impl Saving {
-    pub(crate) fn to(path: &Path) -> Self {
-        Self { path: path.to_path_buf(), changed: false, written: Arc::default(), lock: None }
+    pub(crate) fn to(path: &Path, held: Held) -> Self {
+        Self { path: path.to_path_buf(), changed: false, written: Arc::default(), held }
     }
 
     /// Tells in what state an error leaves the file.
@@ -57,7 +55,7 @@ impl Saving {
     /// Saves the filter, if it has changed.
     pub(crate) fn save<T: Lookup, C: Content>(&mut self, filter: &Filter<T, C>) -> Result<()> {
         if self.changed {
-            self.lock = replace_locked(&self.path, Overwrite::Filters, filter)?;
+            replace_held(&self.path, Overwrite::Filters, &mut self.held, filter)?;
             self.written.store(true, Ordering::Relaxed);
             self.changed = false;
         }

@@ -15,7 +15,7 @@ use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
 use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Side, name};
-use crate::output::{LineWriter, Overwrite, replace};
+use crate::output::{Held, LineWriter, Overwrite, replace};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::time::{self, Now};
@@ -66,21 +66,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             }
         }
     }
-    let file = FilterFile::open_locked(path, arguments.keep.wait)?;
+    let (file, held) = FilterFile::open_held(path, arguments.keep.wait)?;
     match file.kind() {
-        FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file),
-        FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file),
+        FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file, held),
+        FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file, held),
         _ if within.is_some() => {
             bail!("lines of {} do not expire: name another FILTER for --within", name(path))
         }
-        _ => file.run(Now::Clock, arguments),
+        _ => file.run(Now::Clock, New { arguments, held }),
     }
 }
 
-impl Task for &Arguments {
+/// Prints lines of a filter whose lines do not expire.
+struct New<'a> {
+    arguments: &'a Arguments,
+    held: Held,
+}
+
+impl Task for New<'_> {
     fn run<T: Table, C: Lines>(self, filter: Filter<T, C>) -> Result<Outcome> {
-        let side = self.side()?;
-        self.print(&side, Printing::of(filter, self.out(&side)?, false))
+        let Self { arguments, held } = self;
+        let side = arguments.side()?;
+        let printing = Printing::of(filter, arguments.out(&side)?, false);
+        arguments.print(&side, held, printing)
     }
 }
 
@@ -98,7 +106,7 @@ impl Arguments {
     }
 
     /// Prints lines of a filter whose lines expire.
-    fn print_aged<T: Table + Ages>(&self, file: &FilterFile) -> Result<Outcome> {
+    fn print_aged<T: Table + Ages>(&self, file: &FilterFile, held: Held) -> Result<Outcome> {
         let side = self.side()?;
         let filter = file.read_at::<T>(Now::File)?;
         let (path, ttl) = (name(&self.filter), filter.ttl());
@@ -114,16 +122,17 @@ impl Arguments {
                 "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
             );
         }
-        self.print(&side, self.window.printing(filter, self.out(&side)?, false))
+        self.print(&side, held, self.window.printing(filter, self.out(&side)?, false))
     }
 
     fn print<T: Table, C: Lines>(
         &self,
         side: &Side,
+        held: Held,
         mut printing: Printing<T, C>,
     ) -> Result<Outcome> {
         let progress = Progress::beside_lines("Reading", side.inputs.total_bytes());
-        let saving = Saving::to(&self.filter);
+        let saving = Saving::to(&self.filter, held);
         let state = saving.state();
         printing.saving = Some(saving);
         let field = self.window.field(&self.keys, side.separator());

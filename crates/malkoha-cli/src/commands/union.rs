@@ -12,9 +12,9 @@ use malkoha::{
 
 use super::sets::LinesArgs;
 use crate::failure::{Outcome, tell_summary};
-use crate::filter::{FilterFile, Lines, Table, figures, lock};
-use crate::input::{is_same, name};
-use crate::output::{Overwrite, print_record, refuse_both, replace};
+use crate::filter::{FilterFile, Lines, Table, figures};
+use crate::input::name;
+use crate::output::{Held, Overwrite, print_record, refuse_both, replace_held};
 use crate::screen::Operation;
 
 /// Print the lines of several files, each once, or unite filter files in one
@@ -50,21 +50,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filters = &lines.files;
     let Some(output) = output else { return lines.print(Operation::Union, None) };
     refuse_both(output, *json)?;
-    // Nobody else changes FILE between reading and writing it.
-    let is_read = filters.iter().any(|path| is_same(path, output));
-    let _lock = is_read.then(|| lock(output, arguments.wait)).transpose()?;
-
+    let to = (output.as_path(), Held::of(output, arguments.wait)?);
     let first = filters.first().context("there is no filter to unite")?;
     let file = FilterFile::open(first)?;
     let copies = if arguments.copies { Copies::Sum } else { Copies::Most };
     match file.kind() {
         FileKind::GrowableSet => {
-            arguments.unite(&file, output, |ours: &mut GrowableCuckooFilter, theirs| {
+            arguments.unite(&file, to, |ours: &mut GrowableCuckooFilter, theirs| {
                 ours.unite(theirs, copies)
             })
         }
         FileKind::GrowableMap => {
-            arguments.unite(&file, output, |ours: &mut GrowableCuckooMap, theirs| {
+            arguments.unite(&file, to, |ours: &mut GrowableCuckooMap, theirs| {
                 ours.unite(theirs, copies)
             })
         }
@@ -75,19 +72,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             )
         }
         FileKind::ExpiringSet => {
-            arguments.unite(&file, output, |ours: &mut ExpiringCuckooFilter, theirs| {
+            arguments.unite(&file, to, |ours: &mut ExpiringCuckooFilter, theirs| {
                 ours.union_with(theirs)
             })
         }
         FileKind::GrowableExpiringSet => {
-            arguments.unite(&file, output, |ours: &mut GrowableExpiringCuckooFilter, theirs| {
+            arguments.unite(&file, to, |ours: &mut GrowableExpiringCuckooFilter, theirs| {
                 ours.union_with(theirs)
             })
         }
         FileKind::Map => arguments
-            .unite(&file, output, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies)),
+            .unite(&file, to, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies)),
         _ => arguments
-            .unite(&file, output, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
+            .unite(&file, to, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
     }
 }
 
@@ -109,7 +106,7 @@ impl Arguments {
     fn unite<T: Table, C: Lines>(
         &self,
         first: &FilterFile,
-        output: &Path,
+        (output, mut held): (&Path, Held),
         union: impl Fn(&mut Filter<T, C>, &Filter<T, C>) -> Result<(), UnionError>,
     ) -> Result<Outcome> {
         let mut united = first.read()?;
@@ -123,7 +120,7 @@ impl Arguments {
             union(&mut united, &file.read()?).with_context(failed)?;
         }
         let overwrite = if self.force { Overwrite::Anything } else { Overwrite::Filters };
-        replace(output, overwrite, &united)?;
+        replace_held(output, overwrite, &mut held, &united)?;
         self.summarise(output, &united)?;
         Ok(Outcome::Found)
     }

@@ -8,6 +8,6 @@ mod pair;
 
 pub(crate) use contents::{Item, Lines, Table, insert};
 pub(crate) use facts::{Facts, Window, figures};
-pub(crate) use file::{FilterFile, Task, lock};
+pub(crate) use file::{FilterFile, Task};
 pub(crate) use lookup::{Lookup, open, open_verified};
 pub(crate) use pair::bits_of;

@@ -1,6 +1,6 @@
 //! Output files that appear whole or not at all: written to the same directory, then renamed.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use malkoha::tables::Lookup;
 use malkoha::{Content, Filter, FilterView, ReadError};
 use tempfile::NamedTempFile;
 
-use super::stdout;
+use super::{Held, stdout};
 use crate::failure::CANNOT_WRITE;
 use crate::input::{is_stdin, name};
 
@@ -32,7 +32,7 @@ pub(crate) enum Overwrite {
 /// Writes the filter to `path`, or to standard output for `-`.
 ///
 /// Readers of `path` see the old file or the new one, never a part. The new one has the old one's
-/// permissions. A device or pipe is written to as it is.
+/// permissions, and its owner as far as possible. A device or pipe is written to as it is.
 pub(crate) fn replace<T: Lookup, C: Content>(
     path: &Path,
     overwrite: Overwrite,
@@ -41,13 +41,15 @@ pub(crate) fn replace<T: Lookup, C: Content>(
     replace_with(path, overwrite, &|out| filter.write_to(out))
 }
 
-/// The same. While the returned file lives, no other process can lock the one at `path`.
-pub(crate) fn replace_locked<T: Lookup, C: Content>(
+/// The same for a file that is held, as the new one then is. Another one that has taken its place
+/// stays.
+pub(crate) fn replace_held<T: Lookup, C: Content>(
     path: &Path,
     overwrite: Overwrite,
+    held: &mut Held,
     filter: &Filter<T, C>,
-) -> Result<Option<File>> {
-    write_to(path, overwrite, true, &|out| filter.write_to(out))
+) -> Result<()> {
+    write_to(path, overwrite, Some(held), &|out| filter.write_to(out))
 }
 
 /// Writes the whole content of a file.
@@ -59,30 +61,29 @@ pub(crate) fn replace_with(
     overwrite: Overwrite,
     contents: &Contents<'_>,
 ) -> Result<()> {
-    write_to(path, overwrite, false, contents).map(drop)
+    write_to(path, overwrite, None, contents)
 }
 
 fn write_to(
     path: &Path,
     overwrite: Overwrite,
-    locked: bool,
+    held: Option<&mut Held>,
     contents: &Contents<'_>,
-) -> Result<Option<File>> {
+) -> Result<()> {
     if is_stdin(path) {
         stdout::is_open().context(CANNOT_WRITE)?;
         if io::stdout().is_terminal() && matches!(overwrite, Overwrite::Filters) {
             bail!("a filter is no text for a terminal: name a file, or send it there with --force");
         }
-        write(io::stdout().lock(), contents).context(CANNOT_WRITE)?;
-        return Ok(None);
+        return write(io::stdout().lock(), contents).context(CANNOT_WRITE);
     }
     let failed = || format!("cannot write {}", name(path));
     match fs::metadata(path) {
-        Ok(_) if matches!(overwrite, Overwrite::Nothing) => Ok(None),
+        Ok(_) if matches!(overwrite, Overwrite::Nothing) => Ok(()),
         Ok(metadata) if metadata.is_dir() => bail!("{}: it is a directory", failed()),
         Ok(metadata) if !metadata.is_file() => {
             let device = OpenOptions::new().write(true).open(path).with_context(failed)?;
-            write(device, contents).with_context(failed).map(|()| None)
+            write(device, contents).with_context(failed)
         }
         Ok(metadata) => {
             match overwrite {
@@ -97,18 +98,19 @@ fn write_to(
             }
             // The file that a link leads to is replaced, not the link.
             let target = path.canonicalize().with_context(failed)?;
-            let permissions = Some(metadata.permissions());
-            write_beside(&target, permissions, overwrite, locked, contents).with_context(failed)
+            // That its folder can be changed is no reason to replace what may not be written to.
+            OpenOptions::new().write(true).open(&target).with_context(failed)?;
+            write_beside(&target, Some(&metadata), overwrite, held, contents).with_context(failed)
         }
         // A link may lead to a file that does not exist yet.
         Err(_) => {
             let target = destination(path).with_context(failed)?;
-            match write_beside(&target, None, overwrite, locked, contents) {
+            match write_beside(&target, None, overwrite, held, contents) {
                 Err(error)
                     if matches!(overwrite, Overwrite::Nothing)
                         && error.kind() == io::ErrorKind::AlreadyExists =>
                 {
-                    Ok(None)
+                    Ok(())
                 }
                 written => written.with_context(failed),
             }
@@ -118,20 +120,25 @@ fn write_to(
 
 fn write_beside(
     target: &Path,
-    permissions: Option<Permissions>,
+    old: Option<&Metadata>,
     overwrite: Overwrite,
-    locked: bool,
+    held: Option<&mut Held>,
     contents: &Contents<'_>,
-) -> io::Result<Option<File>> {
+) -> io::Result<()> {
     let draft = Draft::of(target)?;
     // Before others could read what they may not.
-    permissions.map_or(Ok(()), |permissions| draft.file().set_permissions(permissions))?;
+    old.map_or(Ok(()), |old| malkoha::take_after(draft.file(), old))?;
     write(draft.file(), contents)?;
+    let replaces = !matches!(overwrite, Overwrite::Nothing);
+    let Some(held) = held else { return draft.publish(target, replaces) };
     // Before it has the name by which others find it.
-    let lock =
-        (locked && cfg!(unix)).then(|| draft.file().try_clone().and_then(hold)).transpose()?;
-    draft.publish(target, !matches!(overwrite, Overwrite::Nothing))?;
-    Ok(lock)
+    let written = Held::written(draft.file())?;
+    if !held.is_at(target)? {
+        return Err(io::Error::other("another file has taken its place meanwhile, and stays"));
+    }
+    draft.publish(target, replaces && held.is_some())?;
+    *held = written;
+    Ok(())
 }
 
 /// A file that gets its name when it is complete.
@@ -170,7 +177,7 @@ impl Draft {
         {
             use std::os::unix::fs::PermissionsExt;
             // Less the process's umask, as for any new file.
-            builder.permissions(Permissions::from_mode(0o666));
+            builder.permissions(fs::Permissions::from_mode(0o666));
         }
         builder
     }
@@ -228,11 +235,6 @@ const RANDOM: usize = 6;
 /// Lets the names in a directory survive a power cut. Directories cannot be opened everywhere.
 fn sync_names(directory: &Path) -> io::Result<()> {
     File::open(directory).map_or(Ok(()), |directory| directory.sync_all())
-}
-
-fn hold(file: File) -> io::Result<File> {
-    file.lock()?;
-    Ok(file)
 }
 
 /// A file without a name, of which nothing remains if the process is killed before it gets one; if

@@ -3,6 +3,7 @@
 mod atomic;
 mod encoded;
 mod fields;
+mod held;
 mod lines;
 mod pages;
 pub(crate) mod stdout;
@@ -11,9 +12,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use atomic::{Draft, Overwrite, is_filter, replace, replace_locked, replace_with};
+pub(crate) use atomic::{Draft, Overwrite, is_filter, replace, replace_held, replace_with};
 pub(crate) use encoded::{Encoder, Encoding, Piece};
 pub(crate) use fields::{field, with_fields};
+pub(crate) use held::Held;
 pub(crate) use lines::LineWriter;
 pub(crate) use pages::{Page, Printed, Printer, Show, shown};
 

@@ -119,3 +119,23 @@ fn links_and_permissions_survive() {
     assert_eq!(mode(), 0o604);
     dir.pipe("a\nb\n", "check f.mlk").prints("a\nb\n");
 }
+
+/// Root gives the file away first, and then has not the right to write to what is others'.
+#[cfg(target_os = "linux")]
+#[test]
+fn owners_survive_and_so_does_what_may_not_be_written_to() {
+    let dir = Dir::with("lines", "a\n");
+    dir.shell(
+        "malkoha build -q -o f.mlk lines; if [ $(id -u) = 0 ]; then chown 65534:4 f.mlk; fi
+         stat -c %u:%g f.mlk > was; echo b | malkoha add -q f.mlk; stat -c %u:%g f.mlk | cmp was",
+    )
+    .prints("");
+    let run = dir.shell(
+        "chmod 444 f.mlk; if [ $(id -u) = 0 ]; then as='setpriv --bounding-set=-dac_override'; fi
+         echo c | $as malkoha add f.mlk",
+    );
+    run.complains(
+        "cannot add to 'f.mlk', which is unchanged: cannot write 'f.mlk': Permission denied",
+    );
+    assert_eq!(dir.names(), ["f.mlk", "lines", "was"]);
+}

@@ -36,6 +36,6 @@ pub(crate) use kind::HEADER_BYTES;
 #[cfg(feature = "mmap")]
 pub use mapped::MappedFile;
 #[cfg(feature = "std")]
-pub use replace::replace_file;
+pub use replace::{replace_file, take_after};
 #[cfg(feature = "std")]
 pub(crate) use stream::whole;

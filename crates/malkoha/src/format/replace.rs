@@ -1,6 +1,6 @@
 //! Replacing a file as a whole.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,11 +24,14 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) ->
         }
         return write(&file);
     }
-    let permissions = old.map(|old| old.permissions());
-    let (file, temporary) = new_file_near(&path, permissions.as_ref())?;
+    if old.as_ref().is_some_and(Metadata::is_file) {
+        // That the folder can be changed is no reason to replace what may not be written to.
+        OpenOptions::new().write(true).open(&path)?;
+    }
+    let (file, temporary) = new_file_near(&path, old.as_ref())?;
     let written = write(&file).and_then(|()| {
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
+        if let Some(old) = &old {
+            take_after(&file, old)?;
         }
         file.sync_all()?;
         fs::rename(&temporary, &path)
@@ -45,16 +48,38 @@ pub fn replace_file(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) ->
     written
 }
 
+/// Gives a file the permissions of an old one, and its group and owner if the process may.
+///
+/// # Errors
+///
+/// If permissions cannot be set.
+pub fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+
+        let new = file.metadata()?;
+        if new.gid() != old.gid() {
+            let _ = fchown(file, None, Some(old.gid()));
+        }
+        if new.uid() != old.uid() {
+            let _ = fchown(file, Some(old.uid()), None);
+        }
+    }
+    // Last, because a new owner takes some of them away.
+    file.set_permissions(old.permissions())
+}
+
 /// A file that nobody else uses, whatever other threads and processes save at the same time. Its
 /// name is short, since that of `path` may be as long as names can be. Nobody can read it who could
 /// not read a file with these permissions, because it may hold the key of a hash.
-fn new_file_near(path: &Path, old: Option<&Permissions>) -> io::Result<(File, PathBuf)> {
+fn new_file_near(path: &Path, old: Option<&Metadata>) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     if let Some(old) = old {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         options.mode(old.mode() & 0o777);
     }
     #[cfg(not(unix))]
@@ -72,6 +97,7 @@ fn new_file_near(path: &Path, old: Option<&Permissions>) -> io::Result<(File, Pa
 
 #[cfg(all(test, unix, not(any(loom, shuttle))))]
 mod tests {
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
@@ -81,8 +107,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret.mlk");
         fs::write(&path, "old").unwrap();
-        let mode = |of: fs::Metadata| of.permissions().mode() & 0o777;
-        for wanted in [0o600, 0o400, 0o640] {
+        let mode = |of: Metadata| of.permissions().mode() & 0o777;
+        for wanted in [0o600, 0o620, 0o640] {
             fs::set_permissions(&path, Permissions::from_mode(wanted)).unwrap();
             replace_file(&path, |file| {
                 assert_eq!(mode(file.metadata()?) & !wanted, 0);

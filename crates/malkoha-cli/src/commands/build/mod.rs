@@ -16,8 +16,7 @@ use crate::arguments::{self, InputArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
 use crate::filter::{self, Lines, Table};
 use crate::input::{Inputs, is_stdin, name};
-use crate::output::print_record;
-use crate::output::{Overwrite, refuse_both, replace};
+use crate::output::{Held, Overwrite, print_record, refuse_both, replace_held};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::time::Now;
@@ -96,6 +95,10 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     force: bool,
 
+    /// If another process changes FILE, wait until it has ended
+    #[arg(long)]
+    wait: bool,
+
     /// Print the summary as a JSON record on standard output
     #[arg(long)]
     json: bool,
@@ -171,6 +174,7 @@ where
     let hasher = arguments.hash.hasher()?;
     // Impossible options fail before the input is read.
     Filter::<T, C>::plan(arguments, hasher)?;
+    let mut held = Held::of(&arguments.output, arguments.wait)?;
 
     let progress = Progress::new("Reading", side.inputs.total_bytes());
     let how = Reducing {
@@ -184,7 +188,7 @@ where
 
     let filter = Filter::<T, C>::of(arguments, hasher, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };
-    replace(&arguments.output, overwrite, &filter)?;
+    replace_held(&arguments.output, overwrite, &mut held, &filter)?;
     summarise(arguments, items.lines, &filter)?;
     Ok(Outcome::Found)
 }

@@ -1,0 +1,91 @@
+//! Files that one process changes at a time.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use same_file::Handle;
+
+use crate::input::{is_stdin, name};
+
+/// The file that a path named when this was made, if there was one. While this lives, no other
+/// process can hold that file.
+#[derive(Debug)]
+pub(crate) struct Held(Option<File>);
+
+impl Held {
+    /// If another process holds the file, waits for that or fails.
+    pub(crate) fn of(path: &Path, wait: bool) -> Result<Self> {
+        let failed = || format!("cannot lock {}", name(path));
+        while !is_stdin(path) && path.is_file() {
+            let file = File::open(path).with_context(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if wait => file.lock().with_context(failed)?,
+                Err(TryLockError::WouldBlock) => bail!(
+                    "{} is being changed by {}: try again later, or wait for it with --wait",
+                    name(path),
+                    holder(&file).unwrap_or_else(|| "another process".into())
+                ),
+                Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+            }
+            // Another process may have replaced the file before it was locked.
+            let held = Self(Some(file));
+            if held.is_at(path).with_context(failed)? {
+                return Ok(held);
+            }
+        }
+        Ok(Self(None))
+    }
+
+    /// Holds a file that was written, as far as the system can replace one that is locked.
+    pub(super) fn written(file: &File) -> io::Result<Self> {
+        if cfg!(unix) {
+            file.lock()?;
+        }
+        Ok(Self(Some(file.try_clone()?)))
+    }
+
+    /// Whether there was a file.
+    pub(super) fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether the path names no other file.
+    pub(super) fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let there = match Handle::from_path(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            there => there?,
+        };
+        let Some(file) = &self.0 else { return Ok(false) };
+        Ok(Handle::from_file(file.try_clone()?)? == there)
+    }
+}
+
+/// The process that has locked a file, as far as the system tells.
+#[cfg(target_os = "linux")]
+fn holder(file: &File) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let metadata = file.metadata().ok()?;
+    let device = metadata.dev();
+    let place = format!(
+        "{:02x}:{:02x}:{}",
+        rustix::fs::major(device),
+        rustix::fs::minor(device),
+        metadata.ino()
+    );
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut held = fields.filter(|fields| fields.get(1) == Some(&"FLOCK"));
+    let process = held.find(|fields| fields.get(5) == Some(&place.as_str()))?[4].to_owned();
+    let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    Some(format!("process {process} ({})", command.trim_end()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_: &File) -> Option<String> {
+    None
+}
