@@ -3,6 +3,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use chrono::DateTime;
 use malkoha::Clock;
 
 /// Times before this one, in 1973, are not milliseconds since 1970, but another unit.
@@ -21,11 +22,32 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
 /// A time as the user writes it.
 pub(crate) const SPELLINGS: &str = "seconds since 1970, or UTC as in 2026-11-22T08:30:00Z";
 
-/// Parses [`SPELLINGS`].
+/// Numbers from this one on count milliseconds, microseconds or nanoseconds: as seconds, they would
+/// be after the year 5138, and the former until 1973.
+const LEAST_OF_PARTS: f64 = 1e11;
+
+/// Dates with an offset from UTC, the last as in logs of web servers.
+const DATES: [&str; 3] =
+    ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z", "%d/%b/%Y:%H:%M:%S %z"];
+
+/// Parses [`SPELLINGS`], and dates with an offset. A tab can be between their parts.
 pub(crate) fn moment(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text).ok()?.trim().trim_matches(['[', ']']);
-    let seconds = || Duration::try_from_secs_f64(text.parse().ok()?).ok();
-    let date = || humantime::parse_rfc3339_weak(text).ok()?.duration_since(UNIX_EPOCH).ok();
+    let text = std::str::from_utf8(text).ok()?.trim().trim_matches(['[', ']']).replace('\t', " ");
+    let seconds = || {
+        let mut number = text.parse::<f64>().ok()?;
+        for _ in 0..3 {
+            number /= if number < LEAST_OF_PARTS { 1.0 } else { 1e3 };
+        }
+        // To the nearest millisecond, because a fraction is not always exact.
+        Some(Duration::try_from_secs_f64(number).ok()? + Duration::from_micros(500))
+    };
+    let date = || {
+        let utc = format!("{}+0000", text.strip_suffix('Z').unwrap_or(&text));
+        let both = [text.as_str(), &utc].into_iter();
+        let mut dates =
+            both.flat_map(|it| DATES.iter().flat_map(|date| DateTime::parse_from_str(it, date)));
+        Some(Duration::from_millis(dates.next()?.timestamp_millis().try_into().ok()?))
+    };
     u64::try_from(seconds().or_else(date)?.as_millis()).ok()
 }
 
@@ -84,14 +106,28 @@ mod tests {
 
     #[test]
     fn times_have_several_spellings() {
-        let spellings =
-            ["1792143000", "1792143000.000", "2026-10-16T09:30:00Z", "[2026-10-16 09:30:00]"];
+        let spellings = [
+            "1792143000",
+            "1792143000.000",
+            "1792143000000",
+            "1792143000000000",
+            "1792143000000000000",
+            "2026-10-16T09:30:00Z",
+            "[2026-10-16 09:30:00]",
+            "2026-10-16\t09:30:00",
+            "2026-10-16T11:30:00.000+02:00",
+            "2026-10-16 05:00:00-0430",
+            "16/Oct/2026:11:30:00 +0200",
+            "[16/Oct/2026:09:30:00\t+0000]",
+        ];
         for text in spellings {
             assert_eq!(moment(text.as_bytes()), Some(1_792_143_000_000), "{text}");
         }
-        for text in ["", "-1", "yesterday", "1e400", "2026-13-01T00:00:00Z", "\u{fffd}"] {
+        for text in ["", "-1", "yesterday", "1e400", "nan", "2026-13-01T00:00:00Z", "\u{fffd}"] {
             assert_eq!(moment(text.as_bytes()), None, "{text}");
         }
+        assert_eq!(moment(b"1792143000123"), Some(1_792_143_000_123));
+        assert_eq!(moment(b"99999999999"), Some(99_999_999_999_000));
         assert_eq!((duration("24h"), duration("90s")), (Ok(86_400_000), Ok(90_000)));
         assert!(duration("0s").is_err() && duration("day").is_err());
         assert_eq!(date(1_792_143_000_000).unwrap(), "2026-10-16T09:30:00Z");

@@ -199,6 +199,7 @@ impl EditArgs {
         let kept = Kept::new(editing, &self.keep)?;
         let kept = in_order(&inputs, &progress, self.threads.threads(), work, kept)?;
         let mut editing = kept.end().context("it was saved, and ends")?;
+        side.settle()?;
         editing.save()?;
         Ok(editing)
     }

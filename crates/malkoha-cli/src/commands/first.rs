@@ -1,6 +1,6 @@
 //! Lines that are not in a filter, which then has them.
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, bail};
 use malkoha::{Clock, Filter, KeyHasher};
 
 use super::keeping::{KeepArgs, Kept, Save, Saving};
@@ -11,8 +11,8 @@ use crate::input::{Block, Side};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::records::{Hashed, Keys, shown};
-use crate::time::{self, SPELLINGS};
+use crate::records::{Hashed, Keys, Unfit};
+use crate::time;
 
 /// Adds lines by their hashes, and tells which were new.
 type See<T, C> = fn(&mut Filter<T, C>, &[u64], &mut [bool]) -> Result<()>;
@@ -28,6 +28,8 @@ pub(super) struct Printing<T: Table, C: Lines> {
     /// If lines expire and have no time.
     pub(super) clock: Option<Clock>,
     pub(super) waiting: Option<Waiting>,
+    /// Whether a time has come.
+    timed: bool,
     repeated: bool,
     out: LineWriter,
     pub(super) saving: Option<Saving>,
@@ -42,8 +44,8 @@ pub(super) struct Printing<T: Table, C: Lines> {
 #[derive(Default)]
 pub(super) struct Timed {
     pub(super) lines: Hashed,
-    /// Milliseconds since 1970.
-    pub(super) times: Vec<u64>,
+    /// Milliseconds since 1970; none where it cannot be read.
+    pub(super) times: Vec<Option<u64>>,
 }
 
 impl Timed {
@@ -59,10 +61,14 @@ impl Timed {
         let Some(field) = field else { return Ok(()) };
         let mut fits = self.lines.records().map(|(_, fit)| fit.is_some());
         field.read(block.source(), |batch| {
-            for field in batch.keys.iter().zip(&mut fits).filter(|&(_, fits)| fits).map(|it| it.0) {
-                let wrong =
-                    || anyhow!("'{}' is no time: --time-field takes {SPELLINGS}", shown(field));
-                self.times.push(time::moment(field).ok_or_else(wrong)?);
+            for ((i, field), fits) in batch.keys.iter().enumerate().zip(&mut fits) {
+                if fits {
+                    let time = time::moment(field);
+                    if time.is_none() {
+                        batch.note_for(keys, i, Unfit::NoTime)?;
+                    }
+                    self.times.push(time);
+                }
             }
             Ok(())
         })
@@ -77,6 +83,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
             advance: None,
             clock: None,
             waiting: None,
+            timed: false,
             repeated,
             out,
             saving: None,
@@ -97,17 +104,26 @@ impl<T: Table, C: Lines> Printing<T, C> {
         progress: &Progress,
     ) -> Result<Self> {
         let (keys, hasher) = (side.keys.clone(), self.filter.hasher());
+        let has_time = field.is_some();
+        let inputs = side.inputs.clone().numbered(has_time || !keys.are_lines());
         let work = move |block: &Block, timed: &mut Timed| {
             timed.read(block, &keys, field.as_ref(), hasher)
         };
-        let Some(keep) = keep else {
-            return in_order(&side.inputs, progress, threads, work, self)?.finish();
+        let printed = match keep {
+            None => in_order(&inputs, progress, threads, work, self)?.finish()?,
+            Some(keep) => {
+                let kept = in_order(&inputs, progress, threads, work, Kept::new(self, keep)?)?;
+                kept.end().context("it was saved, and ends")?.finish()?
+            }
         };
-        let kept = in_order(&side.inputs, progress, threads, work, Kept::new(self, keep)?)?;
-        kept.end().context("it was saved, and ends")?.finish()
+        if has_time && printed.lines > 0 && !printed.timed {
+            bail!("no record has a time: is it in another field?");
+        }
+        if keep.is_some() { side.settle().map(|()| printed) } else { Ok(printed) }
     }
 
     fn advance(&mut self, time: u64) {
+        self.timed |= time > 0;
         self.advance.iter().for_each(|advance| advance(&mut self.filter, time));
     }
 
@@ -120,7 +136,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
             let time = times.get(done);
             let alike = time.map(|time| times[done..].iter().take_while(|&it| it == time).count());
             let range = done..done + alike.unwrap_or(len);
-            time.iter().for_each(|&&time| self.advance(time));
+            time.copied().flatten().into_iter().for_each(|time| self.advance(time));
             done = range.end;
             (self.see)(&mut self.filter, &lines.hashes[range.clone()], &mut self.new[range])?;
             if done == len {

@@ -26,8 +26,10 @@ pub(crate) struct WindowArgs {
     #[arg(long, requires = "within")]
     renew: bool,
 
-    /// Take the time from this field, in seconds since 1970 or as 2026-11-22T08:30:00Z (UTC). A
-    /// number, or a name if -k has names or with --json-field
+    /// Take the time from this field: seconds since 1970, or from 1e11 on milliseconds, from 1e14 on
+    /// microseconds, from 1e17 on nanoseconds; 2026-11-22T08:30:00, in UTC or with an offset; or
+    /// 22/Nov/2026:08:30:00 +0100. A number, a name if -k has names or with --json-field, or two as
+    /// 1,2 for a date and its time
     #[arg(long, value_name = "FIELD", requires = "within")]
     time_field: Option<String>,
 
@@ -109,7 +111,7 @@ impl Waiting {
     pub(super) fn take(&mut self, timed: &Timed) {
         let lines = timed.lines.records().filter(|(_, fit)| fit.is_some()).map(|(line, _)| line);
         for ((text, &hash), &time) in lines.zip(&timed.lines.hashes).zip(&timed.times) {
-            let earliest = self.due();
+            let (earliest, time) = (self.due(), time.unwrap_or(self.latest));
             self.late += u64::from(time < earliest);
             let time = time.max(earliest);
             self.latest = self.latest.max(time);

@@ -144,7 +144,7 @@ impl Blocks {
                     // The first records may come after the header.
                     let beginning = self.header.as_ref().map_or(0, |it| it.len() as u64 + 1);
                     if let Some(keys) = keys.as_ref().filter(|_| self.offset <= beginning) {
-                        keys.look_at(block.source());
+                        keys.look_at(block.source())?;
                     }
                     self.offset += block.filled as u64;
                     if *numbered {

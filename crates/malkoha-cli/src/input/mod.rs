@@ -52,7 +52,8 @@ impl Side {
         self.inputs.form.separator
     }
 
-    /// Reports records of lists that cannot be compared, when all were read.
+    /// Reports records of lists that cannot be compared, when all were read; an error if nothing of
+    /// a file can.
     pub(crate) fn settle(&self) -> Result<()> {
         self.keys.tally().map_or(Ok(()), Tally::settle)
     }

@@ -36,7 +36,7 @@ impl Texts {
             });
         }
         for (file, (list, (keys, start))) in lists.iter().zip(&keys).enumerate() {
-            keys.look_at(Source { text: &list[*start..], header: None, file, lines_before: 0 });
+            keys.look_at(Source { text: &list[*start..], header: None, file, lines_before: 0 })?;
         }
         let base_of = |list: &List| {
             let base = end;

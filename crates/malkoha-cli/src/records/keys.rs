@@ -105,7 +105,12 @@ impl Batch<'_, '_> {
         self.noting.note(self.records[i], why)
     }
 
-    /// Counts records of lists.
+    /// Counts a record among those of other keys.
+    pub(crate) fn note_for(&self, keys: &Keys, i: usize, why: Unfit) -> Result<()> {
+        Noting { tally: keys.tally(), ..self.noting }.note(self.records[i], why)
+    }
+
+    /// Counts records.
     pub(crate) fn count(&self, records: u64) {
         if let Some(tally) = self.noting.tally {
             tally.add(self.noting.source.file, records);
@@ -258,7 +263,7 @@ impl Keys {
                 }
                 ends.push(text.len());
             }
-            if let Some(tally) = noting.tally.filter(|tally| tally.of_lists) {
+            if let Some(tally) = noting.tally {
                 let counted = records.iter().filter(|record| is_counted(record)).count();
                 tally.add(source.file, counted as u64);
             }
@@ -267,33 +272,6 @@ impl Keys {
                 starts.zip(&ends).map(|(start, &end)| &text[start..end]).collect();
             each(Batch { records, keys: &keys, unfit: &unfit, noting })
         })
-    }
-
-    /// Appends a record, or a header, with how often it occurs: as a column of CSV, as a member of
-    /// a JSON object, or before it.
-    pub(crate) fn push_counted(&self, record: &[u8], count: Option<u64>, out: &mut Vec<u8>) {
-        let count = count.map_or("count".into(), |count| count.to_string());
-        match (&self.pick, self.form.kind) {
-            (_, Kind::Csv { delimiter }) => {
-                let (sep, record) = self.form.without_sep(record);
-                out.extend_from_slice(sep);
-                out.extend_from_slice(count.as_bytes());
-                out.push(delimiter);
-                out.extend_from_slice(record);
-            }
-            (Pick::Json(_), _) => match record.trim_ascii_end().strip_suffix(b"}") {
-                Some(members) if json::is_object(record) => {
-                    let comma = if members.trim_ascii_end().ends_with(b"{") { "" } else { "," };
-                    out.extend_from_slice(members);
-                    out.extend_from_slice(format!("{comma}\"count\":{count}}}").as_bytes());
-                }
-                _ => out.extend_from_slice(record),
-            },
-            _ => {
-                out.extend_from_slice(format!("{count:>7} ").as_bytes());
-                out.extend_from_slice(record);
-            }
-        }
     }
 
     /// Appends the key of a record. Columns must be known by their numbers.

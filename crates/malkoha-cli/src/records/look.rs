@@ -1,5 +1,6 @@
 //! What files look like by their first records, where that keeps them from being equal to others.
 
+use anyhow::{Result, bail};
 use parking_lot::Mutex;
 
 use super::fields::Delimiter;
@@ -135,20 +136,28 @@ fn bare(key: &[u8]) -> String {
 
 impl Keys {
     /// Looks at the beginning of a file, once: tells if it has not the form in which it is read.
-    pub(crate) fn look_at(&self, source: Source<'_>) {
+    ///
+    /// # Errors
+    ///
+    /// If a list has not the records in which it is read.
+    pub(crate) fn look_at(&self, source: Source<'_>) -> Result<()> {
         let tally = self.tally().filter(|_| !source.text.is_empty());
-        let Some(tally) = tally.filter(|tally| tally.is_new(source.file)) else { return };
+        let Some(tally) = tally.filter(|tally| tally.is_new(source.file)) else { return Ok(()) };
         let start = &source.text[..source.text.len().min(LOOKED)];
         let name = tally.name(source.file);
-        if let Some(what) = self.mistaken(source.text, start) {
+        let misread = self.misread(source.text, start);
+        if let Some(what) = misread.filter(|_| tally.of_lists) {
+            bail!("{name} seems to {what}");
+        }
+        if let Some(what) = misread.map(str::to_owned).or_else(|| self.mistaken(start)) {
             tell(&format!("malkoha: {name} seems to {what}"));
-            return;
+            return Ok(());
         }
         let mut seen = SEEN.lock();
         if seen.iter().filter(|it| it.of_lists == tally.of_lists).count() == MOST_FILES {
-            return;
+            return Ok(());
         }
-        let Ok(keys) = self.resolve(source.header) else { return };
+        let Ok(keys) = self.resolve(source.header) else { return Ok(()) };
         // The look of what is digested, and not of its digest.
         let digest = keys.digest.filter(|it| matches!(it, Digested::Is(_)));
         let keys = Self { digest, ..keys.into_owned() };
@@ -178,13 +187,12 @@ impl Keys {
             let (of_lists, name) = (tally.of_lists, name.to_owned());
             seen.push(Seen { of_lists, name, count, all, any, bare: bares });
         }
+        Ok(())
     }
 
-    /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
-    fn mistaken(&self, text: &[u8], start: &[u8]) -> Option<String> {
+    /// What a file that begins so seems to be, if it has no records of this form, and the remedy.
+    fn misread(&self, text: &[u8], start: &[u8]) -> Option<&'static str> {
         let separator = self.form.separator;
-        let mut lines = start.split(|&byte| byte == separator);
-        let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
         let has_separator = memchr::memchr(separator, text).is_some();
         let has = |byte: u8| start.contains(&byte);
         // Of text in Latin letters, every other byte is NUL.
@@ -197,30 +205,35 @@ impl Keys {
             let start = start.trim_ascii_start();
             start.len() >= sign.len() && start[..sign.len()].eq_ignore_ascii_case(sign)
         };
+        let is_text = separator != 0 && start.len() > 3;
+        Some(if is_text && is_utf16(0) {
+            "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16BE -t UTF-8"
+        } else if is_text && is_utf16(1) {
+            "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16LE -t UTF-8"
+        } else if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') {
+            "have lines, and no records that end with NUL: leave --null (-0) away"
+        } else if start.get(257..262) == Some(b"ustar") {
+            "be a tar archive: unpack it first"
+        } else if !has_separator && memchr::memchr_iter(b'\r', start).nth(1).is_some() {
+            // One alone is in a line.
+            r"have lines that end with CR: convert it first, as by tr '\r' '\n'"
+        } else if !has_separator && separator != 0 && has(0) {
+            "have records that end with NUL: --null (-0) reads these"
+        } else if is_page(b"<!doctype html") || is_page(b"<html") {
+            "be a web page: is it the file that is meant?"
+        } else {
+            return None;
+        })
+    }
+
+    /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
+    fn mistaken(&self, start: &[u8]) -> Option<String> {
+        let mut lines = start.split(|&byte| byte == self.form.separator);
+        let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
         let is_sequence = second.len() >= 10
             && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
         let is_line = self.form.is_line() && self.sign.is_none();
         Some(match (first.first()?, third.first()) {
-            _ if separator != 0 && start.len() > 3 && (is_utf16(0) || is_utf16(1)) => {
-                let order = if is_utf16(0) { "BE" } else { "LE" };
-                format!(
-                    "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16{order} -t \
-                     UTF-8"
-                )
-            }
-            _ if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') => {
-                "have lines, and no records that end with NUL: leave --null (-0) away".into()
-            }
-            _ if start.get(257..262) == Some(b"ustar") => {
-                "be a tar archive: unpack it first".into()
-            }
-            // One alone is in a line.
-            _ if !has_separator && memchr::memchr_iter(b'\r', start).nth(1).is_some() => {
-                r"have lines that end with CR: convert it first, as by tr '\r' '\n'".into()
-            }
-            _ if !has_separator && separator != 0 && has(0) => {
-                "have records that end with NUL: --null (-0) reads these".into()
-            }
             (b'@', Some(b'+'))
                 if is_line
                     && second.len() == fourth.len()
@@ -229,9 +242,6 @@ impl Keys {
                 sequences("fastq")
             }
             (b'>', _) if is_line && is_sequence => sequences("fasta"),
-            (b'<', _) if is_page(b"<!doctype html") || is_page(b"<html") => {
-                "be a web page: is it the file that is meant?".into()
-            }
             _ if self.is_digest(first) && (second.is_empty() || self.is_digest(second)) => {
                 "have digests already: leave --digest away to compare these".into()
             }

@@ -6,6 +6,7 @@
 //!
 //! This room knows bytes: files belong to `input`.
 
+mod counted;
 mod csv;
 mod digest;
 pub(crate) mod domains;

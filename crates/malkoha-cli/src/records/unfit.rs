@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use parking_lot::Mutex;
 
 use crate::failure;
+use crate::time::SPELLINGS;
 
 /// Why a record cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +48,14 @@ pub(crate) enum Unfit {
     Narrower,
     /// A rule for some of the requests to a domain.
     Conditional,
+    /// It is compared all the same, and moves no time.
+    NoTime,
 }
 
 impl Unfit {
     /// Whether the record is compared all the same.
     fn takes_part(self) -> bool {
-        matches!(self, Self::Excepted | Self::Partly | Self::Narrower)
+        matches!(self, Self::Excepted | Self::Partly | Self::Narrower | Self::NoTime)
     }
 }
 
@@ -90,6 +93,7 @@ impl fmt::Display for Unfit {
             Self::Partly => "have parts that are no domains",
             Self::Narrower => "name a page or a mailbox, and stand for the whole domain",
             Self::Conditional => "is for some requests to a domain alone: a type, a page or a site",
+            Self::NoTime => return write!(f, "has no time: --time-field takes {SPELLINGS}"),
         })
     }
 }
@@ -107,7 +111,6 @@ pub(crate) struct Tally {
 #[derive(Debug)]
 struct File {
     name: String,
-    /// Records of a list.
     all: AtomicU64,
     /// Records that are not compared, and records that are, but are reported.
     unfit: Noted,
@@ -196,14 +199,30 @@ impl Tally {
                 *first = Some(First { line, record: shown(record), why });
             }
         }
-        if self.strict && !why.takes_part() {
+        if self.strict && (!why.takes_part() || why == Unfit::NoTime) {
             bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
         }
         Ok(())
     }
 
-    /// Reports the records of lists that cannot be compared; an error if a list has no others.
+    /// An error if nothing of a file can be compared. Reports other records of lists that cannot.
     pub(crate) fn settle(&self) -> Result<()> {
+        let of = if self.of_lists { "list " } else { "" };
+        for File { name, all, unfit, .. } in &self.files {
+            let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
+            if let Some(First { line, record, why }) = unfit.first.lock().take_if(|_| all_are) {
+                bail!(
+                    "nothing in {of}{name} can be compared: line {line}, '{record}', {why}"
+                );
+            }
+        }
+        if self.of_lists {
+            self.tell_lists();
+        }
+        Ok(())
+    }
+
+    fn tell_lists(&self) {
         for (file, File { name, all, unfit, told, .. }) in self.files.iter().enumerate() {
             // Nothing of it was read.
             if self.is_new(file) {
@@ -219,8 +238,6 @@ impl Tally {
                 if why.takes_part() {
                     let what = format!("{count} of {all} records of list {name} {why}");
                     failure::tell(&format!("malkoha: {what}: the first, {place}"));
-                } else if count == all {
-                    bail!("nothing in list {name} can be compared: {place}, {why}");
                 } else {
                     failure::tell(&format!(
                         "malkoha: {count} of {all} records of list {name} cannot be compared: the \
@@ -229,7 +246,6 @@ impl Tally {
                 }
             }
         }
-        Ok(())
     }
 
     /// Reports a list without entries.
@@ -241,15 +257,24 @@ impl Tally {
         if self.strict {
             return;
         }
-        let unfit: u64 =
-            self.files.iter().map(|file| file.unfit.count.load(Ordering::Relaxed)).sum();
-        let firsts = self.files.iter().map(|file| (&file.name, file.unfit.first.lock().clone()));
+        self.tell_noted(|file| &file.unfit);
+        self.tell_noted(|file| &file.told);
+    }
+
+    fn tell_noted(&self, noted: impl Fn(&File) -> &Noted) {
+        let count: u64 =
+            self.files.iter().map(|file| noted(file).count.load(Ordering::Relaxed)).sum();
+        let firsts = self.files.iter().map(|file| (&file.name, noted(file).first.lock().clone()));
         let first = firsts.filter_map(|(name, first)| Some((name, first?))).next();
         let Some((name, First { line, record, why })) = first else { return };
-        let records = if unfit == 1 { "1 record".into() } else { format!("{unfit} records") };
+        let what = match why {
+            Unfit::NoTime => "counted as of the time before",
+            why if why.takes_part() => return,
+            _ => "cannot be compared",
+        };
+        let records = if count == 1 { "1 record".into() } else { format!("{count} records") };
         failure::tell(&format!(
-            "malkoha: {records} cannot be compared: the first, line {line} of {name}, '{record}', \
-             {why}"
+            "malkoha: {records} {what}: the first, line {line} of {name}, '{record}', {why}"
         ));
     }
 }

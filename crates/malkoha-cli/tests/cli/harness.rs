@@ -118,13 +118,6 @@ impl Run {
         self.prints_with(1, "");
     }
 
-    /// Exactly this, and these lines on stderr, and exit code 0.
-    #[track_caller]
-    pub(crate) fn prints_and_tells(mut self, expected: impl AsRef<[u8]>, told: &str) {
-        assert_eq!(std::mem::take(&mut self.stderr), told);
-        self.prints(expected);
-    }
-
     #[track_caller]
     pub(crate) fn prints_with(self, code: i32, expected: impl AsRef<[u8]>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -71,6 +71,8 @@ fn sides_that_differ_in_form() {
             let run = dir.run(&format!("{command} {options}"));
             assert!(run.stderr.contains(said), "{command} {options}: {list:?} {input:?}: {run:?}");
             assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+            // A list without its records would let everything pass.
+            assert_eq!(run.code == Some(2), said.starts_with("'list' seems"), "{run:?}");
         }
         if !are_lines {
             continue;

@@ -185,6 +185,7 @@ where
     let threads = arguments.threads.threads();
     let items = Items::read(&side, how, threads, &progress)?;
     drop(progress);
+    side.settle()?;
 
     let filter = Filter::<T, C>::of(arguments, hasher, &items, threads)?;
     let overwrite = if arguments.force { Overwrite::Anything } else { Overwrite::Filters };

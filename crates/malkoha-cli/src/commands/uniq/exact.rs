@@ -203,6 +203,9 @@ impl Worker {
         let texts = self.texts.as_ref();
         let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
         self.keys.read(block.source(), |batch| {
+            if self.what == What::Counted {
+                self.keys.refuse_members(batch.records)?;
+            }
             let before = hashes.len();
             lines.extend_from_slice(batch.records);
             hashes.extend(batch.keys.iter().map(|key| first.hash_bytes(key)));
@@ -336,6 +339,7 @@ impl Sink for Out {
 
     fn head(&mut self, header: &[u8]) -> Result<()> {
         let Some(keys) = &self.counted else { return self.out.head(header).context(CANNOT_WRITE) };
+        keys.refuse_column(header)?;
         let mut with_count = Vec::new();
         keys.push_counted(header, None, &mut with_count);
         self.out.head(&with_count).context(CANNOT_WRITE)
