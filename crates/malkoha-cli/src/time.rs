@@ -1,7 +1,7 @@
 //! Times as people write them: how long, and when. Both are in milliseconds, the latter since 1970
 //! in UTC.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use chrono::DateTime;
 use malkoha::Clock;

@@ -177,12 +177,12 @@ pub use filter::{
 pub use filter::{MappedFilter, MappedMap};
 #[cfg(feature = "mmap")]
 pub use format::MappedFile;
-#[cfg(feature = "std")]
-#[doc(hidden)]
-pub use format::{replace_file, take_after};
 pub use format::{FileKind, ReadError};
 #[cfg(feature = "std")]
 pub use format::{GrowableExpiringLoader, GrowableLoader};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use format::{replace_file, take_after};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
 #[cfg(feature = "std")]
 pub use growable::KeptBits;

@@ -10,7 +10,7 @@ use crate::failure::Outcome;
 use crate::filter;
 use crate::progress::Progress;
 use crate::records::KeyArgs;
-use crate::screen::{Approximate, Selecting, StoreKeys, print_selected};
+use crate::screen::{Approximate, Digests, Matcher, Selecting, StoreKeys, print_selected};
 
 /// Print the lines that are in a filter file
 #[derive(Args, Debug)]
@@ -46,12 +46,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { filter, input, select, threads, no_verify, places, keys, now } = arguments;
     let (side, threads) = (places.side(input, keys)?, threads.threads());
     let selecting = Selecting { select, places, lists: None };
-    let total = side.inputs.total_bytes();
-    let checking = || Progress::beside_lines("Checking", total);
-    if let Some(stored) = StoreKeys::at(filter)? {
-        return print_selected(&side, stored, selecting, threads, &checking());
-    }
-    let open = if *no_verify { filter::open } else { filter::open_verified };
-    let filter = Approximate(open(filter, now.now)?);
-    print_selected(&side, filter, selecting, threads, &checking())
+    let matcher: Box<dyn Matcher> = match StoreKeys::at(filter)? {
+        Some(stored) => Box::new(stored),
+        None => {
+            let open = if *no_verify { filter::open } else { filter::open_verified };
+            Box::new(Approximate(open(filter, now.now)?))
+        }
+    };
+    let matcher = if keys.has_digest() { Box::new(Digests(matcher)) } else { matcher };
+    let progress = Progress::beside_lines("Checking", side.inputs.total_bytes());
+    print_selected(&side, vec![matcher], selecting, threads, &progress)
 }

@@ -61,9 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             })
         }
         FileKind::GrowableMap => {
-            arguments.unite(&file, to, |ours: &mut GrowableCuckooMap, theirs| {
-                ours.unite(theirs, copies)
-            })
+            arguments
+                .unite(&file, to, |ours: &mut GrowableCuckooMap, theirs| ours.unite(theirs, copies))
         }
         FileKind::ExpiringSet | FileKind::GrowableExpiringSet if arguments.copies => {
             bail!(
@@ -72,19 +71,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             )
         }
         FileKind::ExpiringSet => {
-            arguments.unite(&file, to, |ours: &mut ExpiringCuckooFilter, theirs| {
-                ours.union_with(theirs)
-            })
+            arguments
+                .unite(&file, to, |ours: &mut ExpiringCuckooFilter, theirs| ours.union_with(theirs))
         }
         FileKind::GrowableExpiringSet => {
             arguments.unite(&file, to, |ours: &mut GrowableExpiringCuckooFilter, theirs| {
                 ours.union_with(theirs)
             })
         }
-        FileKind::Map => arguments
-            .unite(&file, to, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies)),
-        _ => arguments
-            .unite(&file, to, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies)),
+        FileKind::Map => {
+            arguments.unite(&file, to, |ours: &mut CuckooMap, theirs| ours.unite(theirs, copies))
+        }
+        _ => {
+            arguments.unite(&file, to, |ours: &mut CuckooFilter, theirs| ours.unite(theirs, copies))
+        }
     }
 }
 

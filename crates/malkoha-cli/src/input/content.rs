@@ -1,11 +1,11 @@
 //! The content of inputs, by their first bytes: lines, compressed lines, or no lines at all.
 
 use std::fs::File;
-use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
 use std::path::Path;
 
 use encoding_rs_io::DecodeReaderBytes;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
 use crate::output::Encoding;
@@ -35,7 +35,7 @@ const BZIP2: Content = Content::NoLines("it is compressed by bzip2: decompress i
 const DIGIT: u8 = b'?';
 
 /// One that begins like another comes before it. A line of text should not begin so.
-const SIGNATURES: [(&[u8], Content); 22] = [
+const SIGNATURES: [(&[u8], Content); 27] = [
     (b"\x1f\x8b\x08", Content::Gzip),
     (b"\x28\xb5\x2f\xfd", Content::Zstd),
     (b"\xfd7zXZ\0", Content::Xz),
@@ -65,6 +65,14 @@ const SIGNATURES: [(&[u8], Content); 22] = [
     (b"7z\xbc\xaf", Content::NoLines("it is a 7z archive: unpack it first")),
     (b"Rar!\x1a", Content::NoLines("it is a RAR archive: unpack it first")),
     (b"\x04\x22\x4d\x18", Content::NoLines("it is compressed by LZ4: decompress it first")),
+    (b"\x5d\0\0", Content::NoLines("it is compressed by lzma: decompress it first")),
+    (b"LZIP\x01", Content::NoLines("it is compressed by lzip: decompress it first")),
+    (b"ARROW1\0\0", Content::NoLines("it is Arrow, which has no lines: write it as CSV first")),
+    (b"Obj\x01", Content::NoLines("it is Avro, which has no lines: write it as JSON first")),
+    (
+        b"BAM\x01",
+        Content::NoLines("it is BAM: 'samtools view' or 'samtools fastq' makes lines of it"),
+    ),
     (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
     (b"SQLite format 3\0", Content::NoLines("it is an SQLite database, which has no lines")),
 ];
@@ -76,13 +84,50 @@ pub(crate) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + S
         None | Some(Content::Marked | Content::Utf16 | Content::NoLines(_)) => {
             return text(content, source);
         }
-        Some(Content::Gzip) => Box::new(MultiGzDecoder::new(source)),
+        Some(Content::Gzip) => {
+            let source = BufReader::with_capacity(GZIP_BUFFER, source);
+            Box::new(Members(Some(GzDecoder::new(source))))
+        }
         // All frames. Refuses windows above 128 MiB, as the command zstd does.
         Some(Content::Zstd) => Box::new(zstd::Decoder::new(source)?),
         Some(Content::Xz) => Box::new(XzReader::new(BufReader::new(source), true)),
     };
-    let (content, lines) = recognise(lines)?;
+    let (content, lines) = recognise(Whole(lines))?;
     text(content, lines)
+}
+
+const GZIP_BUFFER: usize = 1 << 15;
+
+/// All members of a gzip file. Tapes add zeros behind the last one.
+struct Members<R: BufRead>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(bytes)?;
+            if read > 0 || bytes.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut source) = self.0.take().map(GzDecoder::into_inner) else { break };
+            while source.fill_buf()?.first() == Some(&0) {
+                source.consume(1);
+            }
+            self.0 = (!source.fill_buf()?.is_empty()).then(|| GzDecoder::new(source));
+        }
+        Ok(0)
+    }
+}
+
+/// What is decompressed, which says in words if its source ends too early.
+struct Whole<R>(R);
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes).map_err(|error| match error.kind() {
+            kind @ io::ErrorKind::UnexpectedEof => io::Error::new(kind, "it ends too early"),
+            _ => error,
+        })
+    }
 }
 
 /// The lines of a source that is not compressed.

@@ -151,6 +151,10 @@ impl Texts {
     ) -> Result<()> {
         for (file, (base, list)) in self.lists().enumerate() {
             let (keys, start) = &self.keys[file];
+            // Without a header, an input has no records; of a list it is reported.
+            if list.is_empty() && keys.tally().is_none() {
+                continue;
+            }
             let header = &list[..*start];
             let lines_before = if *start > 0 { self.form.lines_of(header) - 1 } else { 0 };
             let mut place = base + *start as u64;

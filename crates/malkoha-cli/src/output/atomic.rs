@@ -133,6 +133,8 @@ fn write_beside(
     let Some(held) = held else { return draft.publish(target, replaces) };
     // Before it has the name by which others find it.
     let written = Held::written(draft.file())?;
+    // Takes a while, in which the other file may come.
+    draft.file().sync_all()?;
     if !held.is_at(target)? {
         return Err(io::Error::other("another file has taken its place meanwhile, and stays"));
     }

@@ -211,9 +211,7 @@ impl Tally {
         for File { name, all, unfit, .. } in &self.files {
             let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
             if let Some(First { line, record, why }) = unfit.first.lock().take_if(|_| all_are) {
-                bail!(
-                    "nothing in {of}{name} can be compared: line {line}, '{record}', {why}"
-                );
+                bail!("nothing in {of}{name} can be compared: line {line}, '{record}', {why}");
             }
         }
         if self.of_lists {

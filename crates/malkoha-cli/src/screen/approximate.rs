@@ -40,3 +40,19 @@ impl Matcher for Approximate {
         Ok(())
     }
 }
+
+/// Digests, which lists have in lower or upper case.
+pub(crate) struct Digests(pub(crate) Box<dyn Matcher>);
+
+impl Matcher for Digests {
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        let Self(digests) = self;
+        digests.find(keys, found)?;
+        let upper: Vec<_> = keys.iter().map(|key| key.to_ascii_uppercase()).collect();
+        let upper: Vec<&[u8]> = upper.iter().map(Vec::as_slice).collect();
+        let mut others = vec![false; keys.len()];
+        digests.find(&upper, &mut others)?;
+        found.iter_mut().zip(others).for_each(|(found, other)| *found |= other);
+        Ok(())
+    }
+}

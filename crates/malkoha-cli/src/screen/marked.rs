@@ -83,6 +83,11 @@ impl Marked {
         self.keys.texts()
     }
 
+    /// Calls `each` with the numbers of keys that are in, and where each of these first is.
+    pub(super) fn find_places(&self, keys: &[&[u8]], each: impl FnMut(usize, u64)) {
+        self.keys.find_places(keys, each);
+    }
+
     /// The marks: a bit for each place.
     pub(super) fn marks(&self) -> &[AtomicU64] {
         &self.marks

@@ -15,8 +15,8 @@ mod suffixes;
 
 use anyhow::Result;
 
-pub(crate) use approximate::Approximate;
 use approximate::filter_of;
+pub(crate) use approximate::{Approximate, Digests};
 pub(crate) use domains::{Domains, Names};
 use exact::Exact;
 pub(crate) use kept::{Keeping, is_index, place as place_of_index, verify as verify_index};

@@ -9,6 +9,7 @@ use malkoha::KeyHasher;
 
 use super::marked::{at, words};
 use super::{Exact, Marked};
+use crate::failure::tell;
 use crate::input::{Side, Texts};
 use crate::progress::Progress;
 use crate::records::tell_difference;
@@ -54,15 +55,34 @@ pub(crate) fn operate(
     if !is_any_equal {
         tell_difference();
     }
-    marked.texts().headers().try_for_each(|header| each(header, true))?;
-    marked.texts().read_again(|mut place, batch| {
+    let texts = marked.texts();
+    let is_wanted = |place| {
+        let (word, bit) = at(place);
+        wanted[word] & bit != 0
+    };
+    let mut left_out = 0;
+    texts.headers().try_for_each(|header| each(header, true))?;
+    texts.read_again(|mut place, batch| {
         for record in batch.records {
-            let (word, bit) = at(place);
-            if wanted[word] & bit != 0 {
+            if is_wanted(place) {
                 each(record, false)?;
             }
             place += record.len() as u64 + 1;
         }
+        if operation != Operation::Union && !texts.are_lines() {
+            marked.find_places(batch.keys, |i, first| {
+                let is_other = texts.record_at(first) != batch.records[i];
+                left_out += u64::from(is_other && is_wanted(first));
+            });
+        }
         Ok(())
-    })
+    })?;
+    if left_out > 0 {
+        let option = if operation == Operation::Difference { " -v" } else { "" };
+        tell(&format!(
+            "malkoha: records left out for earlier ones with the same key: {left_out} \
+             ('malkoha screen{option}' prints all)"
+        ));
+    }
+    Ok(())
 }
