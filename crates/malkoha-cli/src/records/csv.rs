@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2};
 
 use super::fields::Fields;
 use super::form::End;
-use super::split::places;
+use super::split::{count, places};
 
 /// A quote that is not closed within this many bytes is a mistake.
 const MOST_BYTES: usize = 16 << 20;
@@ -136,8 +136,19 @@ pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     text.into()
 }
 
-/// The numbers of the columns with these names, in a file with this header.
-pub(super) fn columns(header: &[u8], delimiter: u8, names: &[String]) -> Result<Fields> {
+/// Whether a record, which is part of a text, has more fields than there are columns, apart from
+/// empty ones at the end.
+pub(super) fn is_long(text: &[u8], record: &[u8], delimiter: u8, columns: usize) -> bool {
+    let start = (record.as_ptr() as usize - text.as_ptr() as usize).min(text.len());
+    // Most have fewer delimiters, even with those in quotes.
+    count(&text[start..], record.len(), delimiter) >= columns && {
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        parts(record, delimiter).skip(columns).any(|field| !unquoted(field).is_empty())
+    }
+}
+
+/// The numbers of the columns with these names, in a file with this header, and of all columns.
+pub(super) fn columns(header: &[u8], delimiter: u8, names: &[String]) -> Result<(Fields, usize)> {
     let columns: Vec<_> = parts(header, delimiter).map(unquoted).collect();
     let number = |name: &String| {
         let is_it = |column: &Cow<'_, [u8]>| column.trim_ascii() == name.as_bytes();
@@ -151,5 +162,6 @@ pub(super) fn columns(header: &[u8], delimiter: u8, names: &[String]) -> Result<
             anyhow!("there is no column '{name}' in the first line: it has {all}")
         })
     };
-    names.iter().map(number).collect::<Result<_>>().map(Fields)
+    let fields = names.iter().map(number).collect::<Result<_>>()?;
+    Ok((Fields(fields), columns.len()))
 }

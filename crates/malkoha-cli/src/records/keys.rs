@@ -26,6 +26,10 @@ pub(crate) struct Keys {
     pub(super) sign: Option<u8>,
     /// Tabs between the fields of the other side, which what is compared must have.
     pub(super) tabs: usize,
+    /// Fields of the header, where columns have names.
+    pub(super) columns: usize,
+    /// Whether there may be quotes, with which fields of CSV begin.
+    pub(super) quotes: bool,
     /// Counts records that cannot be compared.
     pub(super) tally: Option<Arc<Tally>>,
 }
@@ -74,6 +78,8 @@ pub(crate) struct Batch<'a, 't> {
     pub(crate) keys: &'a [&'a [u8]],
     /// The numbers of records that cannot be compared. Their keys are empty.
     pub(crate) unfit: &'a [usize],
+    /// The numbers of records whose fields are empty, where such are counted.
+    pub(crate) empty: &'a [usize],
     noting: Noting<'a>,
 }
 
@@ -153,7 +159,17 @@ impl Keys {
     pub(crate) fn lines(separator: u8) -> Self {
         let form = Form::lines(separator);
         let (pick, spelling) = (Pick::Whole, AS_IT_IS);
-        Self { form, pick, spelling, digest: None, sign: None, tabs: 0, tally: None }
+        Self {
+            form,
+            pick,
+            spelling,
+            digest: None,
+            sign: None,
+            tabs: 0,
+            columns: 0,
+            quotes: true,
+            tally: None,
+        }
     }
 
     pub(crate) fn form(&self) -> Form {
@@ -187,7 +203,13 @@ impl Keys {
 
     /// Counts records of files with these names.
     pub(crate) fn naming(self, names: Vec<String>, of_lists: bool, strict: bool) -> Self {
-        Self { tally: Some(Tally::new(names, of_lists, strict)), ..self }
+        let field = match &self.pick {
+            Pick::Fields { .. } => Some("key".to_owned()),
+            Pick::Named(names) => Some(format!("'{}'", names.join(","))),
+            Pick::Json(name) => Some(format!("'{name}'")),
+            _ => None,
+        };
+        Self { tally: Some(Tally::new(names, of_lists, strict, field)), ..self }
     }
 
     /// Counts nothing: others do.
@@ -219,9 +241,9 @@ impl Keys {
         };
         let header = header.unwrap_or(b"");
         let header = header.strip_suffix(b"\r").unwrap_or(header);
-        let fields = csv::columns(self.form.without_sep(header).1, delimiter, names)?;
+        let (fields, columns) = csv::columns(self.form.without_sep(header).1, delimiter, names)?;
         let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
-        Ok(Cow::Owned(Self { pick, ..self.clone() }))
+        Ok(Cow::Owned(Self { pick, columns, ..self.clone() }))
     }
 
     /// Calls `each` with all records and their keys.
@@ -238,20 +260,26 @@ impl Keys {
             Noting { tally: self.tally(), source: &source, separator: self.form.separator };
         if self.are_lines() {
             return split(source.text, self.form.separator, |records| {
-                each(Batch { records, keys: records, unfit: &[], noting })
+                each(Batch { records, keys: records, unfit: &[], empty: &[], noting })
             });
         }
-        let keys = match self.tally() {
+        let mut keys = match self.tally() {
             None => self.resolve(source.header)?,
             Some(tally) => {
                 self.resolve(source.header).with_context(|| tally.name(source.file).to_owned())?
             }
         };
-        let (mut text, mut ends, mut unfit) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        let (mut unfit, mut empty) = (Vec::new(), Vec::new());
+        let nothing = keys.nothing();
+        if !self.form.is_line() && memchr::memchr(b'"', source.text).is_none() {
+            keys.to_mut().quotes = false;
+        }
         self.form.split(source.text, |records| {
             text.clear();
             ends.clear();
             unfit.clear();
+            empty.clear();
             for (i, record) in records.iter().enumerate() {
                 let start = text.len();
                 if let Err(why) = keys.key_of(record, &mut text) {
@@ -259,6 +287,14 @@ impl Keys {
                     unfit.push(i);
                     if is_counted(record) {
                         noting.note(record, why)?;
+                    }
+                } else if let Some(tally) = noting.tally {
+                    if keys.is_nothing(&text[start..], &nothing) && tally.notes_empty(record) {
+                        empty.push(i);
+                        noting.note(record, Unfit::Empty)?;
+                    }
+                    if keys.is_long(source.text, record) {
+                        noting.note(record, Unfit::Long)?;
                     }
                 }
                 ends.push(text.len());
@@ -270,8 +306,36 @@ impl Keys {
             let starts = [0].into_iter().chain(ends.iter().copied());
             let keys: Vec<&[u8]> =
                 starts.zip(&ends).map(|(start, &end)| &text[start..end]).collect();
-            each(Batch { records, keys: &keys, unfit: &unfit, noting })
+            each(Batch { records, keys: &keys, unfit: &unfit, empty: &empty, noting })
         })
+    }
+
+    /// What is compared of an empty field.
+    fn nothing(&self) -> Vec<u8> {
+        let mut nothing = Vec::new();
+        if let Some(Digested::Of(digest)) = self.digest {
+            digest.apply(&mut nothing, 0);
+        }
+        nothing
+    }
+
+    /// Whether a key is that of empty fields.
+    #[inline]
+    fn is_nothing(&self, key: &[u8], nothing: &[u8]) -> bool {
+        let is_one =
+            || !matches!(&self.pick, Pick::Fields { fields, .. } if fields.one().is_none());
+        key == nothing || key.iter().all(|&byte| byte == b'\t') && !is_one()
+    }
+
+    /// Whether a record has more fields than its header.
+    #[inline]
+    fn is_long(&self, text: &[u8], record: &[u8]) -> bool {
+        match self.form.kind {
+            Kind::Csv { delimiter } if self.columns > 0 => {
+                csv::is_long(text, record, delimiter, self.columns)
+            }
+            _ => false,
+        }
     }
 
     /// Appends the key of a record. Columns must be known by their numbers.
@@ -347,7 +411,8 @@ impl Keys {
         let (record, quoted) = match self.form.kind {
             Kind::Csv { delimiter } => {
                 let record = record.strip_suffix(b"\r").unwrap_or(record);
-                (record, memchr::memchr(b'"', record).map(|_| delimiter))
+                let has_quotes = self.quotes && memchr::memchr(b'"', record).is_some();
+                (record, has_quotes.then_some(delimiter))
             }
             _ => (record, None),
         };

@@ -127,7 +127,17 @@ impl KeyArgs {
         };
         let digest = self.digest.map(Digested::Of);
         let spelling = self.spelling();
-        Ok(Keys { form, pick, spelling, digest, sign: None, tabs: 0, tally: None })
+        Ok(Keys {
+            form,
+            pick,
+            spelling,
+            digest,
+            sign: None,
+            tabs: 0,
+            columns: 0,
+            quotes: true,
+            tally: None,
+        })
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.

@@ -68,6 +68,21 @@ pub(super) fn places(chunk: &[u8; 64], byte: u8) -> u64 {
     chunk.iter().rev().fold(0, |bits, &it| bits << 1 | u64::from(it == byte))
 }
 
+/// How many of the first `len` bytes of a text are this one. It is fastest where more bytes follow.
+#[inline(always)]
+pub(super) fn count(text: &[u8], len: usize, byte: u8) -> usize {
+    let (mut count, mut rest, mut left) = (0, text, len);
+    while let Some((chunk, more)) = rest.split_first_chunk() {
+        let found = places(chunk, byte);
+        if left < 64 {
+            return count + (found & !(u64::MAX << left)).count_ones() as usize;
+        }
+        count += found.count_ones() as usize;
+        (rest, left) = (more, left - 64);
+    }
+    count + rest[..left].iter().filter(|&&it| it == byte).count()
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
 #[inline]
@@ -106,6 +121,15 @@ mod tests {
             let text = [vec![b'x'; len], vec![b'\n'], vec![0x8a; 199 - len], b"\n\nx".to_vec()];
             let expected = [&text[0][..], &text[2], b"", b"x"];
             assert_eq!(lines(&text.concat()), expected);
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted_up_to_any_length() {
+        let text: Vec<u8> = (0..200).map(|at| b"x,,y,"[at * at % 5]).collect();
+        for (from, len) in (0..200).flat_map(|from| (0..=200 - from).map(move |len| (from, len))) {
+            let expected = text[from..from + len].iter().filter(|&&byte| byte == b',').count();
+            assert_eq!(count(&text[from..], len, b','), expected);
         }
     }
 }

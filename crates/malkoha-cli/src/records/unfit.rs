@@ -50,12 +50,17 @@ pub(crate) enum Unfit {
     Conditional,
     /// It is compared all the same, and moves no time.
     NoTime,
+    /// It is compared all the same, with more fields than its header.
+    Long,
+    /// It is compared all the same, by fields that are empty.
+    Empty,
 }
 
 impl Unfit {
     /// Whether the record is compared all the same.
     fn takes_part(self) -> bool {
-        matches!(self, Self::Excepted | Self::Partly | Self::Narrower | Self::NoTime)
+        matches!(self, Self::Excepted | Self::Partly | Self::Narrower)
+            || matches!(self, Self::NoTime | Self::Long | Self::Empty)
     }
 }
 
@@ -94,6 +99,10 @@ impl fmt::Display for Unfit {
             Self::Narrower => "name a page or a mailbox, and stand for the whole domain",
             Self::Conditional => "is for some requests to a domain alone: a type, a page or a site",
             Self::NoTime => return write!(f, "has no time: --time-field takes {SPELLINGS}"),
+            Self::Long => {
+                "has more fields than the header: put fields that contain the delimiter in quotes"
+            }
+            Self::Empty => "has an empty key",
         })
     }
 }
@@ -106,6 +115,10 @@ pub(crate) struct Tally {
     pub(super) of_lists: bool,
     /// The first such record is an error.
     strict: bool,
+    /// How the fields that are compared are called, if fields are.
+    field: Option<String>,
+    /// So many records with empty fields are reported.
+    least_empty: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -115,6 +128,8 @@ struct File {
     /// Records that are not compared, and records that are, but are reported.
     unfit: Noted,
     told: Noted,
+    long: Noted,
+    empty: Noted,
     looked_at: AtomicBool,
 }
 
@@ -139,32 +154,55 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     bytes[..bytes.len().min(SHOWN)].escape_ascii().to_string()
 }
 
-/// Those of inputs, which are reported at the end.
-static OF_INPUTS: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
+/// All of them; those of inputs are reported at the end.
+static ALL: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
 
-/// Reports the records of inputs that could not be compared.
+/// Reports the records of inputs that could not be compared, or seem to be mistakes.
 pub(crate) fn tell() {
-    for tally in OF_INPUTS.lock().drain(..) {
+    let (lists, inputs): (Vec<_>, Vec<_>) = ALL.lock().drain(..).partition(|it| it.of_lists);
+    let listed = lists.iter().find_map(|list| list.noted(|file| &file.empty));
+    for tally in inputs {
         tally.tell_input();
+        tally.tell_empty_fields(listed.as_ref().map(|&(_, name, _)| name));
     }
 }
 
 impl Tally {
     /// Of files with these names.
-    pub(super) fn new(names: Vec<String>, of_lists: bool, strict: bool) -> Arc<Self> {
+    pub(super) fn new(
+        names: Vec<String>,
+        of_lists: bool,
+        strict: bool,
+        field: Option<String>,
+    ) -> Arc<Self> {
         let file = |name| File {
             name,
             all: AtomicU64::new(0),
             unfit: Noted::default(),
             told: Noted::default(),
+            long: Noted::default(),
+            empty: Noted::default(),
             looked_at: AtomicBool::new(false),
         };
-        let tally =
-            Arc::new(Self { files: names.into_iter().map(file).collect(), of_lists, strict });
-        if !of_lists {
-            OF_INPUTS.lock().push(Arc::clone(&tally));
-        }
+        let (files, least_empty) = (names.into_iter().map(file).collect(), AtomicU64::new(2));
+        let tally = Arc::new(Self { files, of_lists, strict, field, least_empty });
+        ALL.lock().push(Arc::clone(&tally));
         tally
+    }
+
+    /// Whether a record whose key is empty is counted.
+    pub(super) fn notes_empty(&self, record: &[u8]) -> bool {
+        self.of_lists || self.field.is_some() && !record.trim_ascii().is_empty()
+    }
+
+    /// So many records with empty fields are reported; else two, which are equal to each other.
+    pub(crate) fn tell_empty_from(&self, least: u64) {
+        self.least_empty.store(least, Ordering::Relaxed);
+    }
+
+    /// Whether a record has empty fields.
+    pub(crate) fn has_empty(&self) -> bool {
+        self.noted(|file| &file.empty).is_some()
     }
 
     /// Whether a file has not been looked at.
@@ -190,7 +228,12 @@ impl Tally {
         line: impl FnOnce() -> u64,
     ) -> Result<()> {
         let file = &self.files[file];
-        let noted = if why.takes_part() { &file.told } else { &file.unfit };
+        let noted = match why {
+            Unfit::Long => &file.long,
+            Unfit::Empty => &file.empty,
+            why if why.takes_part() => &file.told,
+            _ => &file.unfit,
+        };
         noted.count.fetch_add(1, Ordering::Relaxed);
         let mut first = noted.first.lock();
         if first.as_ref().is_none_or(|first| first.line > lines_before) {
@@ -199,7 +242,7 @@ impl Tally {
                 *first = Some(First { line, record: shown(record), why });
             }
         }
-        if self.strict && (!why.takes_part() || why == Unfit::NoTime) {
+        if self.strict && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::NoTime)) {
             bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
         }
         Ok(())
@@ -221,19 +264,20 @@ impl Tally {
     }
 
     fn tell_lists(&self) {
-        for (file, File { name, all, unfit, told, .. }) in self.files.iter().enumerate() {
+        for (file, File { name, all, unfit, told, long, .. }) in self.files.iter().enumerate() {
             // Nothing of it was read.
             if self.is_new(file) {
                 self.tell_empty(file);
             }
             let all = all.load(Ordering::Relaxed);
-            for noted in [unfit, told] {
+            for noted in [unfit, told, long] {
                 let Some(First { line, record, why }) = noted.first.lock().clone() else {
                     continue;
                 };
                 let count = noted.count.load(Ordering::Relaxed);
                 let place = format!("line {line}, '{record}'");
                 if why.takes_part() {
+                    let why = said(why, count);
                     let what = format!("{count} of {all} records of list {name} {why}");
                     failure::tell(&format!("malkoha: {what}: the first, {place}"));
                 } else {
@@ -251,30 +295,66 @@ impl Tally {
         failure::tell(&format!("malkoha: list {} has no entries", self.name(file)));
     }
 
+    /// How many records of all files were noted for a reason, and the first with its file.
+    fn noted(&self, of: fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
+        let count = self.files.iter().map(|file| of(file).count.load(Ordering::Relaxed)).sum();
+        let mut firsts = self.files.iter().map(|file| (&*file.name, of(file).first.lock().clone()));
+        firsts.find_map(|(name, first)| Some((count, name, first?)))
+    }
+
     fn tell_input(&self) {
         if self.strict {
             return;
         }
-        self.tell_noted(|file| &file.unfit);
-        self.tell_noted(|file| &file.told);
+        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.unfit) {
+            failure::tell(&format!(
+                "malkoha: {} cannot be compared: the first, line {line} of {name}, '{record}', \
+                 {why}",
+                records(count)
+            ));
+        }
+        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.told)
+            && why == Unfit::NoTime
+        {
+            failure::tell(&format!(
+                "malkoha: {} counted as of the time before: the first, line {line} of {name}, \
+                 '{record}', {why}",
+                records(count)
+            ));
+        }
+        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.long) {
+            failure::tell(&format!(
+                "malkoha: {} {}: the first, line {line} of {name}, '{record}'",
+                records(count),
+                said(why, count)
+            ));
+        }
     }
 
-    fn tell_noted(&self, noted: impl Fn(&File) -> &Noted) {
-        let count: u64 =
-            self.files.iter().map(|file| noted(file).count.load(Ordering::Relaxed)).sum();
-        let firsts = self.files.iter().map(|file| (&file.name, noted(file).first.lock().clone()));
-        let first = firsts.filter_map(|(name, first)| Some((name, first?))).next();
-        let Some((name, First { line, record, why })) = first else { return };
-        let what = match why {
-            Unfit::NoTime => "counted as of the time before",
-            why if why.takes_part() => return,
-            _ => "cannot be compared",
-        };
-        let records = if count == 1 { "1 record".into() } else { format!("{count} records") };
+    /// Reports records that were equal because their fields are empty, perhaps to those of a list.
+    fn tell_empty_fields(&self, list: Option<&str>) {
+        let least = self.least_empty.load(Ordering::Relaxed);
+        let noted = self.noted(|file| &file.empty).filter(|&(count, ..)| count >= least);
+        let Some((count, name, First { line, record, .. })) = noted else { return };
+        let Some(field) = &self.field else { return };
+        let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
+        let has = if count == 1 { "has" } else { "have" };
         failure::tell(&format!(
-            "malkoha: {records} {what}: the first, line {line} of {name}, '{record}', {why}"
+            "malkoha: {} {has} an empty {field}, which equals {to}: the first, line {line} of \
+             {name}, '{record}'",
+            records(count)
         ));
     }
+}
+
+fn records(count: u64) -> String {
+    if count == 1 { "1 record".into() } else { format!("{count} records") }
+}
+
+/// What is said of so many records.
+fn said(why: Unfit, count: u64) -> String {
+    let why = why.to_string();
+    if count == 1 { why } else { why.replacen("has ", "have ", 1) }
 }
 
 fn line_of(first: &Option<First>) -> u64 {

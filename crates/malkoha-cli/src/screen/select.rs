@@ -14,7 +14,7 @@ use crate::input::{Block, Side};
 use crate::output::{Page, Printed, Printer, Show, print_record, shown};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{BATCH, Unfit, tell_difference};
+use crate::records::{BATCH, Keys, Unfit, tell_difference};
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -75,6 +75,11 @@ pub(crate) fn print_selected(
     let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
     let is_any_found = Arc::new(AtomicBool::new(has_forms));
     let any = Arc::clone(&is_any_found);
+    let tell_empty_from = |keys: &Keys, least| {
+        keys.tally().into_iter().for_each(|tally| tally.tell_empty_from(least));
+    };
+    // Each is printed or not as it is found, and none because it is equal to another.
+    tell_empty_from(&keys, u64::MAX);
     let work = move |block: &Block, page: &mut Page| {
         page.file = block.file();
         let mut number = block.source().lines_before + 1;
@@ -84,6 +89,9 @@ pub(crate) fn print_selected(
             matcher.find(batch.keys, found)?;
             for &i in batch.unfit {
                 found[i] = false;
+            }
+            if batch.empty.iter().any(|&i| found[i]) {
+                tell_empty_from(&keys, 1);
             }
             if !any.load(Ordering::Relaxed) && found.contains(&true) {
                 any.store(true, Ordering::Relaxed);

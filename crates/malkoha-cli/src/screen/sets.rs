@@ -46,6 +46,11 @@ pub(crate) fn operate(
     let mut is_any_equal = others.is_empty();
     for other in others {
         marked.mark(other, threads, progress)?;
+        if let (Some(first), Some(other)) = (first.keys.tally(), other.keys.tally())
+            && other.has_empty()
+        {
+            first.tell_empty_from(1);
+        }
         for (wanted, mark) in wanted.iter_mut().zip(marked.marks()) {
             let mark = mark.swap(0, Ordering::Relaxed);
             is_any_equal |= mark != 0;
