@@ -80,6 +80,7 @@ pub(crate) struct Batch<'a, 't> {
     pub(crate) unfit: &'a [usize],
     /// The numbers of records whose fields are empty, where such are counted.
     pub(crate) empty: &'a [usize],
+    pub(super) keys_of: &'a Keys,
     noting: Noting<'a>,
 }
 
@@ -260,7 +261,8 @@ impl Keys {
             Noting { tally: self.tally(), source: &source, separator: self.form.separator };
         if self.are_lines() {
             return split(source.text, self.form.separator, |records| {
-                each(Batch { records, keys: records, unfit: &[], empty: &[], noting })
+                let (unfit, empty) = (&[][..], &[][..]);
+                each(Batch { records, keys: records, unfit, empty, keys_of: self, noting })
             });
         }
         let mut keys = match self.tally() {
@@ -304,9 +306,10 @@ impl Keys {
                 tally.add(source.file, counted as u64);
             }
             let starts = [0].into_iter().chain(ends.iter().copied());
-            let keys: Vec<&[u8]> =
+            let texts: Vec<&[u8]> =
                 starts.zip(&ends).map(|(start, &end)| &text[start..end]).collect();
-            each(Batch { records, keys: &keys, unfit: &unfit, empty: &empty, noting })
+            let (unfit, empty) = (&unfit[..], &empty[..]);
+            each(Batch { records, keys: &texts, unfit, empty, keys_of: &keys, noting })
         })
     }
 

@@ -1,138 +1,18 @@
-//! What files look like by their first records, where that keeps them from being equal to others.
+//! What files look like by their first records, where that is not the form in which they are read.
 
 use anyhow::{Result, bail};
-use parking_lot::Mutex;
 
+use super::differ::keep_some;
 use super::fields::Delimiter;
 use super::form::Kind;
 use super::keys::{Digested, Keys, Pick, Source};
-use super::spelling::trimmed;
 use crate::failure::tell;
 
 /// Bytes of a file that are looked at.
 const LOOKED: usize = 4096;
 
-/// Records of a file that are looked at.
-const MOST_RECORDS: usize = 16;
-
-/// Files of each side whose looks are compared.
-const MOST_FILES: usize = 8;
-
-/// A property of what is compared, how it is called, and the remedy if one side alone has it.
-type Look = (fn(&[u8]) -> bool, &'static str, &'static str);
-
-const LOOKS: [Look; 15] = [
-    (|key| key.ends_with(b"\r"), "end with CR", "see --crlf"),
-    (|key| trimmed(key).len() < key.len(), "begin or end with blanks", "see --trim"),
-    (
-        |key| key.starts_with(b"{") && key.ends_with(b"}"),
-        "are JSON objects",
-        "see --json-field and --list-json-field",
-    ),
-    (
-        |key| matches!(key, [first @ (b'"' | b'\''), .., last] if first == last),
-        "are in quotes",
-        "see --csv and --list-csv, or cut them out first",
-    ),
-    (|key| key.ends_with(b"/1"), "end with '/1'", "cut it off first"),
-    (|key| key.ends_with(b"/2"), "end with '/2'", "cut it off first"),
-    (
-        |key| key.ends_with(b">") && key.contains(&b'<') && key.contains(&b'@'),
-        "have an address in <>",
-        "cut it out first, as by sed 's/.*<//; s/>.*//'",
-    ),
-    (
-        |key| memchr::memchr_iter(b'@', key).nth(1).is_some(),
-        "have several addresses",
-        "write each in a line first",
-    ),
-    (
-        |key| {
-            let has = |is_it: fn(&u8) -> bool| key.iter().any(is_it);
-            key.len() > 3 && has(u8::is_ascii_uppercase) && !has(u8::is_ascii_lowercase)
-        },
-        "are in upper case",
-        "see --ignore-case",
-    ),
-    (
-        |key| {
-            let digits = key.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-            digits >= 32 && key.get(digits) == Some(&b' ')
-        },
-        "have more than a digest",
-        SELECT,
-    ),
-    (|key| key.contains(&b'\t'), "have tabs", SELECT),
-    (|key| key.contains(&b','), "have commas", SELECT),
-    (|key| key.contains(&b';'), "have semicolons", SELECT),
-    (|key| key.contains(&b'|'), "have '|'", SELECT),
-    (|key| key.contains(&b':'), "have colons", SELECT),
-];
-
-const SELECT: &str = "see -k with -t, and -K with --list-delimiter";
-
-/// The look of a file.
-struct Seen {
-    of_lists: bool,
-    name: String,
-    /// How many records were looked at.
-    count: usize,
-    /// Which of [`LOOKS`] all have, apart from the first of several, which may be a header.
-    all: u16,
-    /// Which of [`LOOKS`] any of these has.
-    any: u16,
-    /// What of these is compared, without case, and signs around it.
-    bare: Vec<String>,
-}
-
-static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
-
-/// Tells how lists and inputs of which nothing was equal differ, if that is why.
-pub(crate) fn tell_difference() {
-    let seen = SEEN.lock();
-    for (i, (_, what, remedy)) in LOOKS.iter().enumerate() {
-        // A sign in a single record says little.
-        let least = if *remedy == SELECT { 2 } else { 1 };
-        // Lists have addresses with and without names.
-        let is_any = what.contains("address");
-        let has = |it: &&Seen| {
-            let bits = if is_any { it.any } else { it.all };
-            bits >> i & 1 == 1 && it.count >= least
-        };
-        let lacks = |it: &&Seen| it.any >> i & 1 == 0;
-        for of_lists in [true, false] {
-            let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
-            if let (Some(Seen { name: with, .. }), Some(Seen { name: without, .. })) =
-                (side(of_lists).find(has), side(!of_lists).find(lacks))
-            {
-                tell(&format!(
-                    "malkoha: nothing is equal: records of {with} {what}, unlike those of \
-                     {without}: {remedy}"
-                ));
-                return;
-            }
-        }
-    }
-    let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
-    for (list, input) in side(true).flat_map(|list| side(false).map(move |input| (list, input))) {
-        if let Some(bare) = list.bare.iter().find(|it| input.bare.contains(it)) {
-            tell(&format!(
-                "malkoha: nothing is equal: '{}' in {} and {} differs in case, or in signs around \
-                 it: see --ignore-case and --ignore-unicode-case, or cut these off first",
-                bare.as_bytes().escape_ascii(),
-                list.name,
-                input.name
-            ));
-            return;
-        }
-    }
-}
-
-/// A key without case, and signs around it; nothing of a long one.
-fn bare(key: &[u8]) -> String {
-    let text = if key.len() > 256 { "".into() } else { String::from_utf8_lossy(key) };
-    text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
-}
+/// Bytes of a list of which keys are kept.
+const KEPT: usize = 1 << 16;
 
 impl Keys {
     /// Looks at the beginning of a file, once: tells if it has not the form in which it is read.
@@ -151,43 +31,32 @@ impl Keys {
         }
         if let Some(what) = misread.map(str::to_owned).or_else(|| self.mistaken(start)) {
             tell(&format!("malkoha: {name} seems to {what}"));
-            return Ok(());
-        }
-        let mut seen = SEEN.lock();
-        if seen.iter().filter(|it| it.of_lists == tally.of_lists).count() == MOST_FILES {
+            tally.keep_no_more(source.file);
             return Ok(());
         }
         let Ok(keys) = self.resolve(source.header) else { return Ok(()) };
-        // The look of what is digested, and not of its digest.
-        let digest = keys.digest.filter(|it| matches!(it, Digested::Is(_)));
-        let keys = Self { digest, ..keys.into_owned() };
-        let is_picked = self.digest.is_some()
-            || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject);
-        let (mut count, mut all, mut any, mut bares) = (0, 0, 0, Vec::new());
-        let mut rest = start;
-        while count < MOST_RECORDS && !rest.is_empty() {
-            let record = self.form.first(rest);
+        let mut rest = &source.text[..source.text.len().min(KEPT)];
+        let is_cut = rest.len() < source.text.len();
+        let records = std::iter::from_fn(|| {
+            let record = Some(self.form.first(rest)).filter(|_| !rest.is_empty())?;
             rest = rest.get(record.len() + 1..).unwrap_or(b"");
-            if rest.is_empty() && start.len() < source.text.len() {
-                // It may be cut.
-                break;
-            }
-            let mut key = Vec::new();
-            if !record.starts_with(b"#") && keys.key_of(record, &mut key).is_ok() && !key.is_empty()
-            {
-                let has = |it: &Look| it.0(&key) && !(is_picked && it.2 == SELECT);
-                let bits = LOOKS.iter().rev().fold(0, |bits, it| bits << 1 | u16::from(has(it)));
-                (all, any) = if count < 2 { (bits, bits) } else { (all & bits, any | bits) };
-                count += 1;
-                bares.push(bare(&key));
-            }
-        }
-        bares.retain(|it| !it.is_empty());
-        if count > 0 {
-            let (of_lists, name) = (tally.of_lists, name.to_owned());
-            seen.push(Seen { of_lists, name, count, all, any, bare: bares });
+            (!rest.is_empty() || !is_cut).then_some((record, false))
+        });
+        if tally.of_lists {
+            keep_some(tally, &keys, source.file, records);
         }
         Ok(())
+    }
+
+    /// Whether the keys are fields, or digests.
+    pub(super) fn are_fields(&self) -> bool {
+        self.digest.is_some() || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject)
+    }
+
+    /// What would be digested.
+    pub(super) fn undigested(&self) -> Self {
+        let digest = self.digest.filter(|it| matches!(it, Digested::Is(_)));
+        Self { digest, ..self.clone() }
     }
 
     /// What a file that begins so seems to be, if it has no records of this form, and the remedy.

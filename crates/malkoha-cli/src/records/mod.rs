@@ -8,6 +8,7 @@
 
 mod counted;
 mod csv;
+mod differ;
 mod digest;
 pub(crate) mod domains;
 mod fields;
@@ -16,6 +17,7 @@ mod hashed;
 mod json;
 mod keys;
 mod look;
+mod looks;
 pub(crate) mod networks;
 mod options;
 pub(crate) mod range;
@@ -26,10 +28,10 @@ mod split;
 mod unfit;
 mod words;
 
+pub(crate) use differ::tell_difference;
 pub(crate) use form::Form;
 pub(crate) use hashed::Hashed;
 pub(crate) use keys::{Batch, Keys, Source};
-pub(crate) use look::tell_difference;
 pub(crate) use options::{KeyArgs, ListArgs};
 pub(crate) use split::{BATCH, split};
 pub(crate) use unfit::{Tally, Unfit, shown, tell};

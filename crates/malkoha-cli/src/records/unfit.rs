@@ -131,6 +131,8 @@ struct File {
     long: Noted,
     empty: Noted,
     looked_at: AtomicBool,
+    /// No more keys of it are kept to be looked at.
+    was_kept: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -183,6 +185,7 @@ impl Tally {
             long: Noted::default(),
             empty: Noted::default(),
             looked_at: AtomicBool::new(false),
+            was_kept: AtomicBool::new(false),
         };
         let (files, least_empty) = (names.into_iter().map(file).collect(), AtomicU64::new(2));
         let tally = Arc::new(Self { files, of_lists, strict, field, least_empty });
@@ -208,6 +211,15 @@ impl Tally {
     /// Whether a file has not been looked at.
     pub(super) fn is_new(&self, file: usize) -> bool {
         !self.files[file].looked_at.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether keys of a file are still kept to be looked at.
+    pub(crate) fn keeps(&self, file: usize) -> bool {
+        !self.files[file].was_kept.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn keep_no_more(&self, file: usize) {
+        self.files[file].was_kept.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn name(&self, file: usize) -> &str {

@@ -73,7 +73,7 @@ pub(crate) fn print_selected(
         separator,
     };
     let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
-    let is_any_found = Arc::new(AtomicBool::new(has_forms));
+    let is_any_found = Arc::new(AtomicBool::new(false));
     let any = Arc::clone(&is_any_found);
     let tell_empty_from = |keys: &Keys, least| {
         keys.tally().into_iter().for_each(|tally| tally.tell_empty_from(least));
@@ -89,6 +89,9 @@ pub(crate) fn print_selected(
             matcher.find(batch.keys, found)?;
             for &i in batch.unfit {
                 found[i] = false;
+            }
+            if let Some(tally) = keys.tally().filter(|it| !has_forms && it.keeps(batch.file())) {
+                batch.keep_some(tally, found.iter().copied().enumerate());
             }
             if batch.empty.iter().any(|&i| found[i]) {
                 tell_empty_from(&keys, 1);
@@ -116,8 +119,8 @@ pub(crate) fn print_selected(
     let counts_files = show.counts;
     let printer = Printer::new(separator, &select.print)?.showing(show, inputs);
     let printed = in_order(inputs, progress, threads, work, printer)?.finish()?;
-    if !is_any_found.load(Ordering::Relaxed) {
-        tell_difference();
+    if !has_forms {
+        tell_difference(is_any_found.load(Ordering::Relaxed));
     }
     if counts_files {
         return Ok(Outcome::found_if(printed.selected > 0));

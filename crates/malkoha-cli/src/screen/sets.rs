@@ -1,6 +1,7 @@
 //! Files as sets of records: their union, their intersection, and their difference, in the order of
 //! first occurrences.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,7 @@ use super::{Exact, Marked};
 use crate::failure::tell;
 use crate::input::{Side, Texts};
 use crate::progress::Progress;
-use crate::records::tell_difference;
+use crate::records::{Tally, tell_difference};
 
 /// An operation on several sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) fn operate(
         wanted[word] |= bit;
     }
     let marked = Arc::new(Marked::nothing_of(exact)?);
-    let mut is_any_equal = others.is_empty();
+    let mut is_any_equal = false;
     for other in others {
         marked.mark(other, threads, progress)?;
         if let (Some(first), Some(other)) = (first.keys.tally(), other.keys.tally())
@@ -57,18 +58,17 @@ pub(crate) fn operate(
             *wanted &= if operation == Operation::Difference { !mark } else { mark };
         }
     }
-    if !is_any_equal {
-        tell_difference();
-    }
     let texts = marked.texts();
     let is_wanted = |place| {
         let (word, bit) = at(place);
         wanted[word] & bit != 0
     };
-    let mut left_out = 0;
+    let (mut left_out, mut known) = (0, HashSet::new());
     texts.headers().try_for_each(|header| each(header, true))?;
     texts.read_again(|mut place, batch| {
+        let mut are_equal = Vec::with_capacity(batch.len());
         for record in batch.records {
+            are_equal.push(is_wanted(place) == (operation == Operation::Intersection));
             if is_wanted(place) {
                 each(record, false)?;
             }
@@ -80,6 +80,11 @@ pub(crate) fn operate(
                 left_out += u64::from(is_other && is_wanted(first));
             });
         }
+        let keeps = |tally: &&Tally| !others.is_empty() && tally.keeps(batch.file());
+        if let Some(tally) = first.keys.tally().filter(keeps) {
+            let firsts = (0..batch.len()).filter(|&i| known.insert(batch.keys[i].to_vec()));
+            batch.keep_some(tally, firsts.map(|i| (i, are_equal[i])));
+        }
         Ok(())
     })?;
     if left_out > 0 {
@@ -88,6 +93,9 @@ pub(crate) fn operate(
             "malkoha: records left out for earlier ones with the same key: {left_out} \
              ('malkoha screen{option}' prints all)"
         ));
+    }
+    if !others.is_empty() {
+        tell_difference(is_any_equal);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What is said when nothing is equal, and when no memory is left.
+//! What is said when records are not equal, and when no memory is left.
 
 use crate::harness::Dir;
 
@@ -47,6 +47,17 @@ fn sides_that_differ_in_form() {
             "--ignore-case",
         ),
         ("x,1\ny,2\n", "x\ny\n", "", "'list' have commas"),
+        ("1.0\n2.0\n3.0\n", "1\n2\n", "", "'list' end with '.0'"),
+        ("sha256:ab\nsha256:cd\n", "ab\ncd\n", "", "'list' begin with 'sha256:'"),
+        ("www.a.example\nwww.b.example\n", "b.example\na.example\n", "", "begin with 'www.'"),
+        ("http://a/\nhttp://b/\n", "https://b/\n", "", "'list' begin with 'http:'"),
+        ("8\n", "008\n010\n", "", "'input' begin with zeros"),
+        ("a/b\n", "a\\b\n", "", "'input' have backslashes"),
+        ("a%20b\n%41\n", "a b\n", "", "'list' have signs written as '%'"),
+        ("a b\n", "a\u{a0}b\n", "", "'input' have blanks that do not break"),
+        ("\u{e9}\n", "e\u{301}\n", "", "'input' have accents apart"),
+        ("00:1a:22:33:44:55\n", "00-1a-22-33-44-55\n", "", "have ':' between hex digits"),
+        ("ann # by phone\nbob # moved\n", "ann\nbob\n", "", "'list' have comments"),
         ("a\rb\rc", "a\n", "", "'list' seems to have lines that end with CR"),
         (
             &*format!("{:\0<257}ustar\0\n", "list.txt"),
@@ -83,6 +94,47 @@ fn sides_that_differ_in_form() {
         let run = dir.run("screen -f list input");
         assert!(!run.stderr.contains("nothing is equal"), "{list:?} {input:?}: {run:?}");
     }
+}
+
+/// Some records are equal, and the form of most others keeps them from being so.
+#[test]
+fn some_records_that_differ_in_form() {
+    let dir = Dir::new();
+    let line = |n: u32, with: &str| format!("u{n}@x{}\n", with.replace('N', &n.to_string()));
+    let list = |with: &str| (2..40).map(|n| line(n, with)).collect::<String>();
+    dir.write("input", "email\n\nu1@x\n".to_owned() + &list(""));
+    for (with, what) in [
+        ("\r", "end with CR"),
+        (" ", "begin or end with blanks"),
+        ("/1", "end with '/1'"),
+        (",N", "have commas"),
+        ("\tN", "have tabs"),
+        (" # N", "have comments"),
+        (".", "end with '.'"),
+    ] {
+        dir.write("list", "email\n\nu1@x\n".to_owned() + &list(with));
+        for command in ["screen -v -f list input", "diff input list", "intersect input list"] {
+            let run = dir.run(command);
+            let told = format!(
+                "malkoha: some records are equal, but other records of 'list' {what}, unlike \
+                 those of 'input': "
+            );
+            assert!(run.stderr.starts_with(&told), "{command} {with:?}: {run:?}");
+        }
+    }
+    // Few of a list, or some that are equal, have the same look; or it proves nothing.
+    for more in ["u1@x\r\n", "a,b\n", "http://u1@x\nA\n"] {
+        dir.write("list", "u1@x\n".to_owned() + &list("").replace('u', "v") + more);
+        dir.run("screen -c -f list input").prints("1\n");
+    }
+    dir.write("input", "A,1\nB,1\nC\n");
+    dir.write("list", "a,1\nA,1\nD,1\n");
+    dir.run("screen -f list input").prints("A,1\n");
+    // Latin letters of one byte.
+    dir.write("list", b"a\nk\xf6ln\n");
+    dir.write("input", "a\nk\u{f6}ln\n");
+    let run = dir.run("screen -f list input");
+    assert!(run.stderr.contains("records of 'list' are no UTF-8"), "{run:?}");
 }
 
 /// Ordinary lists of which nothing is equal, and lines that begin as files of other formats do.

@@ -125,7 +125,7 @@ fn the_end_does_not_wait_for_input_when_nobody_reads_on() {
 #[test]
 fn threads_that_are_refused_are_done_without() {
     // So many that every step of the work would have several threads.
-    let list: String = (0..600_000).map(|n| format!("{n}\n")).collect();
+    let list: String = (0..600_000).map(|n| format!("{n}.\n")).collect();
     let dir = Dir::with("list", list).and("input", input());
     dir.run("build -q --fpr 1e-8 -o one.mlk --threads 1 list").prints("");
     let jobs = ["build -q --fpr 1e-8 -o refused.mlk list", "screen -v --list list input"];

@@ -1,0 +1,255 @@
+//! How the records of two sides differ, where that keeps them from being equal.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use super::keys::{Batch, Keys};
+use super::looks::{ADDRESS, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
+use super::unfit::Tally;
+use crate::failure::tell;
+
+/// Keys of a file that are looked at, of those that are equal to others and of those that are not.
+const MOST: usize = 1000;
+
+/// Records of a file among which they are looked for.
+const MOST_RECORDS: usize = 64 * MOST;
+
+/// Files of each side whose records are compared.
+const MOST_FILES: usize = 8;
+
+/// Longer keys are left out.
+const MOST_BYTES: usize = 4096;
+
+/// Bytes of a beginning or end that keys may have in common.
+const MOST_COMMON: usize = 16;
+
+/// Some keys of a file.
+struct Seen {
+    of_lists: bool,
+    file: usize,
+    name: String,
+    /// They are fields already.
+    are_fields: bool,
+    /// Records that were looked at.
+    count: usize,
+    /// Keys that are equal to one of the other side, and those that are not, or may not be.
+    equal: Vec<Vec<u8>>,
+    others: Vec<Vec<u8>>,
+}
+
+static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
+
+impl Seen {
+    /// Takes a record; its key is equal to another, or may not be.
+    fn take(&mut self, keys: &Keys, record: &[u8], is_equal: bool) {
+        let side = if is_equal { &mut self.equal } else { &mut self.others };
+        self.count += 1;
+        let mut key = Vec::new();
+        if side.len() < MOST
+            && !record.starts_with(b"#")
+            && keys.key_of(record, &mut key).is_ok()
+            && (1..=MOST_BYTES).contains(&key.len())
+        {
+            side.push(key);
+        }
+    }
+
+    /// Whether it has enough.
+    fn is_full(&self) -> bool {
+        self.others.len() == MOST || self.count >= MOST_RECORDS
+    }
+}
+
+/// Keeps some keys of records of a file, by whether they are equal to others.
+pub(super) fn keep_some<'a>(
+    tally: &Tally,
+    keys: &Keys,
+    file: usize,
+    records: impl Iterator<Item = (&'a [u8], bool)>,
+) {
+    let (of_lists, mut all) = (tally.of_lists, SEEN.lock());
+    let of_side = |it: &&Seen| it.of_lists == of_lists;
+    let at = all.iter().position(|it| of_side(&it) && it.file == file).unwrap_or_else(|| {
+        let (name, are_fields) = (tally.name(file).to_owned(), keys.are_fields());
+        let (equal, others) = (Vec::new(), Vec::new());
+        all.push(Seen { of_lists, file, name, are_fields, count: 0, equal, others });
+        all.len() - 1
+    });
+    let is_one_too_many = all.iter().filter(of_side).count() > MOST_FILES;
+    // The look of what is digested, and not of its digest.
+    let keys = keys.undigested();
+    for (record, is_equal) in records {
+        if is_one_too_many || all[at].is_full() {
+            tally.keep_no_more(file);
+            break;
+        }
+        all[at].take(&keys, record, is_equal);
+    }
+    if is_one_too_many {
+        all.remove(at);
+    }
+}
+
+impl Batch<'_, '_> {
+    /// Keeps some keys of an input, given the numbers of records, and whether they are equal to one
+    /// of the other side.
+    pub(crate) fn keep_some(&self, tally: &Tally, records: impl Iterator<Item = (usize, bool)>) {
+        let records = records.map(|(i, is_equal)| (self.records[i], is_equal));
+        keep_some(tally, self.keys_of, self.file(), records);
+    }
+}
+
+/// Tells how the records of lists and inputs that are not equal differ, if that is why.
+pub(crate) fn tell_difference(is_any_equal: bool) {
+    let seen = SEEN.lock();
+    let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
+    let mut both = side(true).flat_map(|list| side(false).map(move |input| (list, input)));
+    let told = both.find_map(|(list, input)| Sides::of(list, input, is_any_equal)?.difference());
+    let but = if is_any_equal { "some records are equal, but other" } else { "nothing is equal:" };
+    told.into_iter().for_each(|told| tell(&format!("malkoha: {but} {told}")));
+}
+
+type Texts<'a> = HashSet<&'a [u8]>;
+
+/// What is not equal of a file, and what is known of it.
+type Side<'a> = (Texts<'a>, &'a Seen);
+
+/// A list and an input.
+struct Sides<'a> {
+    equal: Texts<'a>,
+    both: [Side<'a>; 2],
+    is_any_equal: bool,
+}
+
+impl<'a> Sides<'a> {
+    fn of(list: &'a Seen, input: &'a Seen, is_any_equal: bool) -> Option<Self> {
+        let equal: Texts<'_> = input.equal.iter().map(Vec::as_slice).collect();
+        let both = [list, input].map(|seen| {
+            let keys = seen.others.iter().map(Vec::as_slice).filter(|key| !equal.contains(key));
+            (keys.collect::<Texts<'_>>(), seen)
+        });
+        let is_empty = both.iter().any(|(keys, _)| keys.is_empty());
+        (!is_empty).then_some(Self { equal, both, is_any_equal })
+    }
+
+    fn difference(&self) -> Option<String> {
+        let [list, input] = &self.both;
+        let orders = [(list, input), (input, list)];
+        let looked = |looks: &[Look], is_proved| {
+            let look = |look| orders.iter().find_map(|it| self.looked(look, *it, is_proved));
+            looks.iter().find_map(look)
+        };
+        looked(&SURE, false)
+            .or_else(|| looked(&LIKELY, true))
+            .or_else(|| orders.iter().find_map(|it| self.cut(*it)))
+            .or_else(|| looked(&SIGNS, self.is_any_equal))
+            .or_else(|| self.bare())
+    }
+
+    /// Whether half of the first side have a look, and hardly any others; with proof, one would be
+    /// equal without it.
+    fn looked(
+        &self,
+        look: &Look,
+        (with, without): (&Side<'_>, &Side<'_>),
+        is_proved: bool,
+    ) -> Option<String> {
+        let (keys, seen) = with;
+        let has = |key: &&&[u8]| !(look.without)(key).is_empty();
+        // Where none of some has it, few of all have.
+        let has_none = !keys.iter().take(64).any(|key| has(&key));
+        if has_none || seen.are_fields && look.remedy == SELECT {
+            return None;
+        }
+        let count = |keys: &Texts<'_>| keys.iter().filter(has).count();
+        let is_enough = match count(keys) {
+            // Lists have addresses with and without names.
+            1.. if look.what == ADDRESS && !self.is_any_equal => true,
+            // A sign in a single record says little.
+            1 if look.remedy == SELECT => false,
+            count if self.is_any_equal => 2 * count > keys.len(),
+            count => 2 * count >= keys.len(),
+        };
+        let is_rare = |keys: &Texts<'_>| 100 * count(keys) <= keys.len();
+        if !is_enough || !is_rare(&without.0) || !is_rare(&self.equal) {
+            return None;
+        }
+        let mut would_be = keys.iter().flat_map(|key| (look.without)(key));
+        (!is_proved || would_be.any(|it| without.0.contains(&it[..])))
+            .then(|| told(with, look.what, without, look.remedy))
+    }
+
+    /// Whether most of the first side begin or end with the same, and some would be equal without.
+    fn cut(&self, (with, without): (&Side<'_>, &Side<'_>)) -> Option<String> {
+        let keys = &with.0;
+        let least = if self.is_any_equal { 2 } else { keys.len().min(2) };
+        for (at_end, how) in [(false, "begin with"), (true, "end with")] {
+            for len in 1..=MOST_COMMON {
+                let parts = keys.iter().filter_map(|key| cut(key, len, at_end));
+                let Some(common) = majority(parts.clone().map(|it| it.0), keys.len()) else {
+                    break;
+                };
+                let has = |key: &&&[u8]| cut(key, len, at_end).is_some_and(|it| it.0 == common);
+                let is_rare =
+                    |keys: &Texts<'_>| 100 * keys.iter().filter(has).count() <= keys.len();
+                let equal = parts.filter(|it| it.0 == common && without.0.contains(it.1)).count();
+                if equal >= least && is_rare(&without.0) && is_rare(&self.equal) {
+                    let what = format!("{how} '{}'", common.escape_ascii());
+                    return Some(told(with, &what, without, CUT_OFF));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether keys of both sides are the same without case, and signs around them.
+    fn bare(&self) -> Option<String> {
+        let [(list, of_list), (input, of_input)] = &self.both;
+        let bares: HashSet<String> = input.iter().map(|key| bare(key)).collect();
+        let same = list.iter().map(|key| bare(key));
+        let same: Vec<_> = same.filter(|it| !it.is_empty() && bares.contains(it)).collect();
+        let least = list.len().min(input.len()).div_ceil(2).min(2);
+        if self.is_any_equal || same.len() < least {
+            return None;
+        }
+        Some(format!(
+            "'{}' in {} and {} differs in case, or in signs around it: see --ignore-case and \
+             --ignore-unicode-case, or cut these off first",
+            same.iter().min()?.as_bytes().escape_ascii(),
+            of_list.name,
+            of_input.name
+        ))
+    }
+}
+
+fn told((_, with): &Side<'_>, what: &str, (_, without): &Side<'_>, remedy: &str) -> String {
+    format!("records of {} {what}, unlike those of {}: {remedy}", with.name, without.name)
+}
+
+/// What a key begins or ends with, and the rest, if there is one.
+fn cut(key: &[u8], len: usize, at_end: bool) -> Option<(&[u8], &[u8])> {
+    let at = if at_end { key.len().checked_sub(len)? } else { len };
+    let (start, end) = key.split_at_checked(at)?;
+    let (common, rest) = if at_end { (end, start) } else { (start, end) };
+    (!rest.is_empty()).then_some((common, rest))
+}
+
+/// What more than half of `count` texts are.
+fn majority<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, count: usize) -> Option<&'a [u8]> {
+    let (mut most, mut votes) = (None, 0_usize);
+    for text in texts.clone() {
+        match votes {
+            0 => (most, votes) = (Some(text), 1),
+            _ if most == Some(text) => votes += 1,
+            _ => votes -= 1,
+        }
+    }
+    most.filter(|&most| 2 * texts.filter(|&text| text == most).count() > count)
+}
+
+/// A key without case, and signs around it; nothing of a long one.
+fn bare(key: &[u8]) -> String {
+    let text = if key.len() > 256 { "".into() } else { String::from_utf8_lossy(key) };
+    text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
+}
