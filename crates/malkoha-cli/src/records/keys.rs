@@ -22,8 +22,8 @@ pub(crate) struct Keys {
     pub(super) pick: Pick,
     pub(super) spelling: Spelling,
     pub(super) digest: Option<Digested>,
-    /// Is left out before names of reads: lists may have them as they begin in files of reads.
-    pub(super) sign: Option<u8>,
+    /// Of lists of reads or sequences: names may have the sign with which these begin.
+    pub(super) of_reads: bool,
     /// Tabs between the fields of the other side, which what is compared must have.
     pub(super) tabs: usize,
     /// Fields of the header, where columns have names.
@@ -165,7 +165,7 @@ impl Keys {
             pick,
             spelling,
             digest: None,
-            sign: None,
+            of_reads: false,
             tabs: 0,
             columns: 0,
             quotes: true,
@@ -231,8 +231,8 @@ impl Keys {
         if self.digest.is_some() {
             spelling.case = Case::Ascii;
         }
-        let sign = self.sign.map_or(String::new(), |sign| format!(" {sign}"));
-        format!("{:?} {pick:?} {spelling:?}{sign}", form.kind)
+        let of_reads = if self.of_reads { " of reads" } else { "" };
+        format!("{:?} {pick:?} {spelling:?}{of_reads}", form.kind)
     }
 
     /// The same, with numbers of columns instead of names.
@@ -313,6 +313,10 @@ impl Keys {
         })
     }
 
+    fn has_sign(&self, text: &[u8]) -> bool {
+        self.of_reads && matches!(text.first(), Some(b'@' | b'>'))
+    }
+
     /// What is compared of an empty field.
     fn nothing(&self) -> Vec<u8> {
         let mut nothing = Vec::new();
@@ -347,7 +351,7 @@ impl Keys {
         let record = self.spelling.without_cr(record);
         match &self.pick {
             Pick::Whole => text.extend_from_slice(record),
-            Pick::Only(_) if self.sign.is_some() && record.first() == self.sign.as_ref() => {
+            Pick::Only(_) if self.has_sign(record) => {
                 text.extend_from_slice(words(record).next().unwrap_or(b""));
             }
             Pick::Only(delimiter) => {
@@ -378,7 +382,7 @@ impl Keys {
                 text.extend_from_slice(words(line).next().unwrap_or(b""));
             }
         }
-        if self.sign.is_some() && text.get(start) == self.sign.as_ref() {
+        if self.has_sign(&text[start..]) {
             text.remove(start);
         }
         if memchr_iter(b'\t', &text[start..]).count() < self.tabs {

@@ -101,16 +101,18 @@ impl Keys {
         let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
         let is_sequence = second.len() >= 10
             && second.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphabetic());
-        let is_line = self.form.is_line() && self.sign.is_none();
+        // Without fields, or with those between blanks, lists of reads are read rightly.
+        let is_field = matches!(self.pick, Pick::Fields { delimiter: Delimiter::Byte(_), .. });
+        let is_line = self.form.is_line() && (is_field || !self.of_reads);
         Some(match (first.first()?, third.first()) {
             (b'@', Some(b'+'))
                 if is_line
                     && second.len() == fourth.len()
                     && (third.trim_ascii_end() == b"+" || third[1..] == first[1..]) =>
             {
-                sequences("fastq")
+                self.sequences("fastq")
             }
-            (b'>', _) if is_line && is_sequence => sequences("fasta"),
+            (b'>', _) if is_line && is_sequence => self.sequences("fasta"),
             _ if self.is_digest(first) && (second.is_empty() || self.is_digest(second)) => {
                 "have digests already: leave --digest away to compare these".into()
             }
@@ -147,11 +149,16 @@ impl Keys {
             )
         })
     }
-}
 
-fn sequences(format: &str) -> String {
-    format!(
-        "be {}, and is compared line by line: --{format} compares the names of its records",
-        format.to_ascii_uppercase()
-    )
+    fn sequences(&self, format: &str) -> String {
+        let remedy = if self.of_reads {
+            "leave --list-key (-K) away to compare".into()
+        } else {
+            format!("--{format} compares")
+        };
+        format!(
+            "be {}, and is compared line by line: {remedy} the names of its records",
+            format.to_ascii_uppercase()
+        )
+    }
 }

@@ -132,7 +132,7 @@ impl KeyArgs {
             pick,
             spelling,
             digest,
-            sign: None,
+            of_reads: false,
             tabs: 0,
             columns: 0,
             quotes: true,
@@ -219,11 +219,7 @@ impl ListArgs {
             }
             (None, None, _) => (input.form, Pick::Whole),
         };
-        let sign = match input.form.kind {
-            Kind::Fastq if of.digest.is_none() => Some(b'@'),
-            Kind::Fasta if of.digest.is_none() => Some(b'>'),
-            _ => None,
-        };
+        let of_reads = matches!(input.pick, Pick::Name) && of.digest.is_none();
         let count = of.key.as_ref().map_or(1..=1, Called::count);
         let is_equal = of.key.is_some() && of.digest.is_none();
         if let Some(list) = self.list_key.as_ref().filter(|_| is_equal).map(Called::count)
@@ -233,7 +229,7 @@ impl ListArgs {
         }
         let tabs = if has_syntax || of.digest.is_some() { 0 } else { count.start() - 1 };
         let digest = of.digest.map(Digested::Is);
-        Ok(Keys { form, pick, digest, sign, tabs, ..input }.of_list())
+        Ok(Keys { form, pick, digest, of_reads, tabs, ..input }.of_list())
     }
 
     /// Whether lists are read otherwise than the input.
