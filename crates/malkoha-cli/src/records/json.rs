@@ -7,8 +7,12 @@ use super::Unfit;
 /// Appends the value of a field as text: the content of a string, a number as it is written,
 /// anything else as JSON.
 pub(super) fn push(record: &[u8], name: &str, text: &mut Vec<u8>) -> Result<(), Unfit> {
-    let Ok(record @ Value::Object(_)) = serde_json::from_slice::<Value>(record) else {
-        return Err(Unfit::NoJson);
+    let record = match serde_json::from_slice(record) {
+        Ok(object @ Value::Object(_)) => object,
+        Ok(Value::Array(_)) => return Err(Unfit::JsonPart),
+        Err(_) if matches!(record.trim_ascii(), b"{" | b"[") => return Err(Unfit::JsonPart),
+        Err(error) if error.to_string().starts_with("recursion limit") => return Err(Unfit::Deep),
+        _ => return Err(Unfit::NoJson),
     };
     let value = if name.starts_with('/') { record.pointer(name) } else { record.get(name) };
     match value {

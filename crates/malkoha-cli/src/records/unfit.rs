@@ -15,6 +15,9 @@ use crate::time::SPELLINGS;
 pub(crate) enum Unfit {
     Lacks,
     NoJson,
+    /// A part of a document, or several objects.
+    JsonPart,
+    Deep,
     NoCsv,
     NoRead,
     /// A line of a list that would have to be one field.
@@ -69,6 +72,10 @@ impl fmt::Display for Unfit {
         f.write_str(match self {
             Self::Lacks => "lacks the field that is compared",
             Self::NoJson => "is no JSON object",
+            Self::JsonPart => {
+                "is no JSON object: write one a line first, as by jq -c . or jq -c '.[]'"
+            }
+            Self::Deep => "is nested too deep to be read",
             Self::NoCsv => "has a quote that is not closed",
             Self::NoRead => "is no record of this format",
             Self::Several => "has several fields: select some by --list-key (-K)",
