@@ -135,8 +135,13 @@ impl Lists<'_> {
             Ok(kept) => kept.map(|exact| self.numbered(exact, vec![number])),
             Err(error) => {
                 let list = name(path);
+                let by = if self.keys.description().is_empty() {
+                    ""
+                } else {
+                    ", with the options of what is compared here, those of lists as -k and so on"
+                };
                 tell(&format!(
-                    "malkoha: {list}: {error:#}: renew it by 'malkoha index {}'",
+                    "malkoha: {list}: {error:#}: renew it by 'malkoha index {}'{by}",
                     path.display()
                 ));
                 None
