@@ -25,7 +25,7 @@ pub(super) struct Put {
     /// Key, of any bytes
     key: OsString,
 
-    /// Value, of any bytes [default: all of standard input]
+    /// Value, of any bytes; '-' is standard input [default: -]
     value: Option<OsString>,
 
     #[command(flatten)]
@@ -140,8 +140,8 @@ impl Put {
             return self.place.named(Err(Error::KeyTooLong(key.len())));
         }
         let value = match &self.value {
-            Some(value) => value.as_encoded_bytes().to_vec(),
-            None => {
+            Some(value) if value != "-" => value.as_encoded_bytes().to_vec(),
+            _ => {
                 let mut value = Vec::new();
                 // One byte more than the limit is enough to be refused.
                 let input = io::stdin().lock().take(MAX_VALUE as u64 + 1).read_to_end(&mut value);

@@ -82,13 +82,11 @@ impl Load {
                 Ok(_) => {}
                 failed => break failed.map(|_| ()),
             }
-            let number = *pairs + 1;
-            if let Err(error) = self.take((store, table), &mut batch, &line, number) {
+            if let Err(error) = self.take((store, table), &mut batch, &line, pairs) {
                 break Err(error);
             }
-            *pairs = number;
         };
-        self.place.named(store.apply(&batch))?;
+        self.apply(store, &mut batch, pairs)?;
         read
     }
 
@@ -98,8 +96,9 @@ impl Load {
         (store, table): (&Store, Table<'_>),
         batch: &mut Batch,
         line: &[u8],
-        number: u64,
+        pairs: &mut u64,
     ) -> Result<()> {
+        let number = *pairs + batch.len() as u64 + 1;
         let at = || format!("line {number}");
         let pair = line.strip_suffix(b"\n").unwrap_or(line);
         let tab = memchr::memchr(b'\t', pair).with_context(|| {
@@ -115,13 +114,22 @@ impl Load {
         }
         if self.echo {
             self.place.named(self.lifetime.put(table, &key, &value)).with_context(at)?;
+            *pairs = number;
             return self.tell_key(&pair[..tab]);
         }
         self.lifetime.add(batch, &key, &value).with_context(at)?;
         if batch.bytes() >= BATCH_BYTES {
-            self.place.named(store.apply(batch))?;
-            *batch = self.batch();
+            self.apply(store, batch, pairs)?;
         }
+        Ok(())
+    }
+
+    /// Stores the pairs of a batch behind those that are stored.
+    fn apply(&self, store: &Store, batch: &mut Batch, pairs: &mut u64) -> Result<()> {
+        let batch = std::mem::replace(batch, self.batch());
+        let applied = self.place.named(store.apply(&batch).map(drop));
+        applied.with_context(|| format!("only the first {pairs} pairs are in"))?;
+        *pairs += batch.len() as u64;
         Ok(())
     }
 
