@@ -11,7 +11,7 @@ use lab::subject::{Access, Contender, Operation, Subject};
 #[global_allocator]
 static HEAP: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Access a rival removes a key.
+/// How a rival removes a key.
 pub(crate) type Remove<T> = fn(&mut T, u64) -> bool;
 
 /// A rival, its operations on one key, and the bytes that it has allocated.

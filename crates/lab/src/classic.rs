@@ -8,7 +8,7 @@ use malkoha_classic::{
 
 use crate::subject::{Access, Contender, Operation, Subject, count};
 
-/// Access keys are removed, one and many.
+/// How keys are removed, one and many.
 type Removal<F> = (fn(&mut F, u64) -> bool, fn(&mut F, &[u64]) -> Vec<bool>);
 
 /// A classic filter, and how keys are removed from it if they can be.

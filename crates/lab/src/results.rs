@@ -124,7 +124,7 @@ impl Figures {
         grid
     }
 
-    /// Access many times as much as each other contender the first one has: a line for each measure.
+    /// How many times as much as each other contender the first one has: a line for each measure.
     /// Each ratio is the median of the ratios within a run, which stay valid on a machine whose
     /// speed drifts.
     #[must_use]

@@ -170,7 +170,7 @@ fn chain(keys: &[u64], contains: impl Fn(u64) -> bool) -> u64 {
     found
 }
 
-/// Access many of the answers are yes.
+/// How many of the answers are yes.
 pub(crate) fn count(answers: &[bool]) -> u64 {
     answers.iter().map(|&answer| u64::from(answer)).sum()
 }

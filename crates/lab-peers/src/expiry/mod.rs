@@ -139,12 +139,12 @@ impl Work {
     }
 }
 
-/// Access well the window is kept.
+/// How well the window is kept.
 #[derive(Default)]
 struct Memory {
     /// The share of keys that are not found within the window.
     early: f64,
-    /// Access long a key is found after the window, in windows: on average, and the longest.
+    /// How long a key is found after the window, in windows: on average, and the longest.
     beyond: f64,
     longest: f64,
 }

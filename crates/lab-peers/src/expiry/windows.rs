@@ -16,7 +16,7 @@ pub(crate) trait Window {
     /// Brings the time up to `now`, which never goes back.
     fn advance(&mut self, now: u64);
     fn insert(&mut self, keys: &[u64]);
-    /// Access many of them are in.
+    /// How many of them are in.
     fn count(&self, keys: &[u64]) -> usize;
     /// Inserts those that are not in.
     fn insert_new(&mut self, keys: &[u64]);

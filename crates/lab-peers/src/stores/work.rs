@@ -25,7 +25,7 @@ pub(crate) struct Work<'a> {
     cli: &'a Cli,
     directory: &'a Path,
     pub(crate) keys: u64,
-    /// Access long puts one by one go on at most, and reading while another thread writes.
+    /// How long puts one by one go on at most, and reading while another thread writes.
     pub(crate) seconds: Duration,
     pub(crate) output: Output,
 }

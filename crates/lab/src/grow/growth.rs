@@ -79,7 +79,7 @@ impl Growth {
         found
     }
 
-    /// Access many of the keys are not found.
+    /// How many of the keys are not found.
     pub(super) fn lost(&mut self) -> u64 {
         let access = self.subject.fastest(Operation::Find);
         let (size, mut found) = (self.batch.len().min(LOOKUPS), 0);

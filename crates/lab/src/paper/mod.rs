@@ -131,7 +131,7 @@ pub struct PaperArgs {
     pub date: Option<String>,
 }
 
-/// Access large, and how often.
+/// How large, and how often.
 #[derive(Clone, Debug, Default)]
 struct Scale {
     /// Slots of the structures of table 3, and of a table that stands for them.

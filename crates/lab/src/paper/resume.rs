@@ -35,7 +35,7 @@ impl Steps {
         Ok(Self { path, of, found })
     }
 
-    /// Access many are finished.
+    /// How many are finished.
     pub(super) fn len(&self) -> usize {
         self.found.len()
     }

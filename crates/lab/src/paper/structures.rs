@@ -37,7 +37,7 @@ pub(super) struct Row {
     pub(super) speed: f64,
 }
 
-/// Access far a structure is filled, over the slots of the paper's filter.
+/// How far a structure is filled, over the slots of the paper's filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fill {
     /// To the first refusal.

@@ -14,7 +14,7 @@ use crate::subject::{Access, Operation};
 pub struct Mix {
     /// Inserts, percent.
     inserts: u64,
-    /// Access full the filter is before and after, percent of the keys that it is built for.
+    /// How full the filter is before and after, percent of the keys that it is built for.
     from: u64,
     to: u64,
 }

@@ -42,7 +42,7 @@ impl Workload<'_> {
         }
     }
 
-    /// Access many of the queries were found, and the time that took.
+    /// How many of the queries were found, and the time that took.
     fn queries(
         &mut self,
         filled: &Filled,

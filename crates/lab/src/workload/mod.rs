@@ -14,7 +14,7 @@ use crate::measure::{alternating, progress, rate};
 use crate::results::{FAULTS, Figures, RATE};
 use crate::subject::{Contender, Subject};
 
-/// Access much work.
+/// How much work.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Keys that each filter is filled with.

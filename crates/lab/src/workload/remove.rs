@@ -9,7 +9,7 @@ use crate::subject::{Access, Operation};
 /// Batches that even a small filter is emptied in.
 const BATCHES: u64 = 32;
 
-/// Access far chance may go before it is called a fault.
+/// How far chance may go before it is called a fault.
 const SIGMAS: f64 = 6.0;
 
 impl Workload<'_> {
