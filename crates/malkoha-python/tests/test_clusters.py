@@ -110,6 +110,16 @@ def few(wanted, on):
     return keys
 
 
+def test_a_part_of_which_nothing_goes_stays():
+    from malkoha import _parts
+
+    ids, keys = _parts.mark(3, 7, 16)
+    bits, check = _parts.decided([(ids, keys, ids[:0])], {"near": 0.8})[3]
+    # numpy would make the mask of memory that others had, were there no bits.
+    assert len(bits) == 1 and check == 7
+    assert _parts.staying(bits, 5, 4000).all()
+
+
 def test_dask(rows, wanted, texts, asked, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed")

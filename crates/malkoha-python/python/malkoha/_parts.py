@@ -127,11 +127,13 @@ def decided(batches, options):
                 gone[part].append(rows.astype("uint32") - 1)
     none = np.empty(0, "uint32")
     numbers = {part: np.concatenate([none, *gone[part]]) for part in checks}
-    return {part: (np.packbits(np.bincount(numbers[part])), checks[part]) for part in checks}
+    bits = {part: np.packbits(np.bincount(numbers[part], minlength=1)) for part in checks}
+    return {part: (bits[part], checks[part]) for part in checks}
 
 
 def staying(bits, first, count):
-    """A mask of `count` rows from `first` on."""
+    """A mask of `count` rows from `first` on, by at least one byte of bits: of none, numpy makes
+    whatever was in memory."""
     return np.unpackbits(bits, count=first + count)[first:] == 0
 
 

@@ -87,7 +87,7 @@ def deduplicate_text(
     parts = frame.sparkSession.sparkContext.broadcast(_parts.decided(rows, options))
 
     def keep(batches):
-        nothing = np.empty(0, np.uint8), 0
+        nothing = np.zeros(1, np.uint8), 0
         bits, wanted = parts.value.get(TaskContext.get().partitionId(), nothing)
         first, check = 0, 0
         for batch in batches:

@@ -209,7 +209,8 @@ impl Arguments {
             self.documents.check_outputs(shards)?;
         }
         ensure!(
-            decided == progress.before || progress.finished == shards.len(),
+            decided == progress.before
+                || progress.finished == shards.len() && decided > progress.before,
             "the file of --seen is not the one that the run began with: put that one back"
         );
         Ok(journal)
