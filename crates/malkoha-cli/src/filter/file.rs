@@ -30,7 +30,7 @@ impl FilterFile {
 
     /// Opens it to be changed, by nobody else meanwhile.
     pub(crate) fn open_held(path: &Path, wait: bool) -> Result<(Self, Held)> {
-        // One that is no filter is told before another process is waited for.
+        // A file that is no filter is an error before another process is waited for.
         Self::open(path)?;
         let held = Held::of(path, wait)?;
         Ok((Self::open(path)?, held))

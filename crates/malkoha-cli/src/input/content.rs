@@ -118,7 +118,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// What is decompressed, which says in words if its source ends too early.
+/// A decompressor whose errors say in words if its source ends too early.
 struct Whole<R>(R);
 
 impl<R: Read> Read for Whole<R> {

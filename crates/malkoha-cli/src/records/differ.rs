@@ -77,7 +77,7 @@ pub(super) fn keep_some<'a>(
         all.len() - 1
     });
     let is_one_too_many = all.iter().filter(of_side).count() > MOST_FILES;
-    // The look of what is digested, and not of its digest.
+    // That of the digested text, not of its digest.
     let keys = keys.undigested();
     for (record, is_equal) in records {
         if is_one_too_many || all[at].is_full() {
@@ -112,7 +112,7 @@ pub(crate) fn tell_difference(is_any_equal: bool) {
 
 type Texts<'a> = HashSet<&'a [u8]>;
 
-/// What is not equal of a file, and what is known of it.
+/// A sample of a file's unequal keys, and what is known of it.
 type Side<'a> = (Texts<'a>, &'a Seen);
 
 /// A list and an input.

@@ -317,7 +317,7 @@ impl Keys {
         self.of_reads && matches!(text.first(), Some(b'@' | b'>'))
     }
 
-    /// What is compared of an empty field.
+    /// The key of an empty field.
     fn nothing(&self) -> Vec<u8> {
         let mut nothing = Vec::new();
         if let Some(Digested::Of(digest)) = self.digest {

@@ -1,8 +1,8 @@
-//! Looks of what is compared that may keep it from being equal, and what to do.
+//! Properties of keys that may keep them from being equal, and the remedy for each.
 
 use super::spelling::trimmed;
 
-/// A property of what is compared.
+/// A property of a key.
 pub(super) struct Look {
     /// What a key would be without it; nothing if the key lacks it.
     pub(super) without: fn(&[u8]) -> Vec<Vec<u8>>,

@@ -35,7 +35,7 @@ pub(crate) enum Unfit {
     Slashes,
     /// A command that takes out what it names.
     Undone,
-    /// A rule that neither blocks nor lets pass, or what cannot be told from one.
+    /// A rule that neither blocks nor lets pass, or that may be one.
     Else,
     /// A name's address in a file of hosts.
     Hosts,
@@ -370,7 +370,7 @@ fn records(count: u64) -> String {
     if count == 1 { "1 record".into() } else { format!("{count} records") }
 }
 
-/// What is said of so many records.
+/// What is said of a number of records.
 fn said(why: Unfit, count: u64) -> String {
     let why = why.to_string();
     if count == 1 { why } else { why.replacen("has ", "have ", 1) }

@@ -120,7 +120,7 @@ fn links_and_permissions_survive() {
     dir.pipe("a\nb\n", "check f.mlk").prints("a\nb\n");
 }
 
-/// Root gives the file away first, and then has not the right to write to what is others'.
+/// Root gives the file away first, and then lacks the right to write to files of others.
 #[cfg(target_os = "linux")]
 #[test]
 fn owners_survive_and_so_does_what_may_not_be_written_to() {

@@ -192,7 +192,7 @@ impl Lines {
         if self.blocks.verdict().unwrap_or(Ok(self.is_allowed))? {
             let is_out =
                 |it: &&[u8]| matches!(*it, [b'!', ..] | b"0" | b"nomatch") || is_negation(it);
-            // What is taken out of what is allowed is neither allowed nor blocked.
+            // An exception from an allowed list is neither allowed nor blocked.
             if found.iter().any(|it| it.1) && words.iter().any(is_out) {
                 return Err(Unfit::Else);
             }
