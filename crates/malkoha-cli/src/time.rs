@@ -27,13 +27,18 @@ pub(crate) const SPELLINGS: &str = "seconds since 1970, or UTC as in 2026-11-22T
 const LEAST_OF_PARTS: f64 = 1e11;
 
 /// Dates with an offset from UTC, the last as in logs of web servers.
-const DATES: [&str; 3] =
-    ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z", "%d/%b/%Y:%H:%M:%S %z"];
+const DATES: [&str; 4] =
+    ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z", "%d/%b/%Y:%H:%M:%S %z", "%Y%m%d%H%M%S%z"];
 
 /// Parses [`SPELLINGS`], and dates with an offset. A tab can be between their parts.
 pub(crate) fn moment(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?.trim().trim_matches(['[', ']']).replace('\t', " ");
+    // A date without signs, as archives of the Web have it.
+    let is_date = text.len() == 14 && (text.starts_with("19") || text.starts_with("20"));
     let seconds = || {
+        if is_date {
+            return None;
+        }
         let mut number = text.parse::<f64>().ok()?;
         for _ in 0..3 {
             number /= if number < LEAST_OF_PARTS { 1.0 } else { 1e3 };
@@ -119,6 +124,7 @@ mod tests {
             "2026-10-16 05:00:00-0430",
             "16/Oct/2026:11:30:00 +0200",
             "[16/Oct/2026:09:30:00\t+0000]",
+            "20261016093000",
         ];
         for text in spellings {
             assert_eq!(moment(text.as_bytes()), Some(1_792_143_000_000), "{text}");

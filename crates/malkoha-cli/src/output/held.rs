@@ -22,6 +22,9 @@ impl Held {
             let file = File::open(path).with_context(failed)?;
             match file.try_lock() {
                 Ok(()) => {}
+                Err(TryLockError::Error(error)) if has_no_locks(&error) => {
+                    return Ok(Self(Some(file)));
+                }
                 Err(TryLockError::WouldBlock) if wait => file.lock().with_context(failed)?,
                 Err(TryLockError::WouldBlock) => bail!(
                     "{} is being changed by {}: try again later, or wait for it with --wait",
@@ -42,7 +45,7 @@ impl Held {
     /// Holds a file that was written, as far as the system can replace one that is locked.
     pub(super) fn written(file: &File) -> io::Result<Self> {
         if cfg!(unix) {
-            file.lock()?;
+            file.lock().or_else(|error| if has_no_locks(&error) { Ok(()) } else { Err(error) })?;
         }
         Ok(Self(Some(file.try_clone()?)))
     }
@@ -61,6 +64,15 @@ impl Held {
         let Some(file) = &self.0 else { return Ok(false) };
         Ok(Handle::from_file(file.try_clone()?)? == there)
     }
+}
+
+/// Whether this is the error of a file system on which no file can be locked.
+fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// The process that has locked a file, as far as the system tells.

@@ -66,7 +66,9 @@ impl Blocks {
         let text = line.split(|it| *it == b'#').next().unwrap_or(line).trim_ascii();
         let words: Vec<_> = words(text).collect();
         match text {
-            [b'[', name @ .., b']'] if !name.iter().any(|it| b"[\",".contains(it)) => {
+            [b'[', b'[', name @ .., b']', b']'] | [b'[', name @ .., b']']
+                if !name.iter().any(|it| b"[\",".contains(it)) =>
+            {
                 self.0.clear();
                 self.push(header(None, &[name], b""), End::Section, since);
             }
@@ -100,7 +102,8 @@ impl Blocks {
         }
     }
 
-    /// Closes and opens what a statement does not open and close itself.
+    /// Closes and opens what a statement does not open and close itself. Brackets in texts, which
+    /// are in quotes or behind a network, are none, nor are round ones before words.
     pub(super) fn turn_at_brackets(
         &mut self,
         text: &[u8],
@@ -108,14 +111,20 @@ impl Blocks {
         since: Mark,
     ) {
         let is_then = text.trim_ascii_start().starts_with(b"then");
-        let mut opened = 0_usize;
-        for byte in text {
+        let (mut opened, mut is_quoted, mut is_first) = (0_usize, false, true);
+        for (at, byte) in text.iter().enumerate() {
             match byte {
-                b'{' | b'[' | b'(' => opened += 1,
+                b'"' => is_quoted = !is_quoted,
+                _ if is_quoted => {}
+                b'{' | b'[' if is_first || !has_network(&text[..at]) => opened += 1,
+                b'{' | b'[' | b'(' if is_first || opens(&text[at + 1..]) => opened += 1,
                 b'}' | b']' | b')' if opened > 0 => opened -= 1,
-                b'}' | b']' | b')' => _ = self.0.pop_if(|it| matches!(it.end, End::Bracket(_))),
+                b'}' | b']' | b')' if is_first || *byte != b')' => {
+                    self.0.pop_if(|it| matches!(it.end, End::Bracket(_)));
+                }
                 _ => {}
             }
+            is_first &= b"{[()]} \t,".contains(byte);
         }
         let verdict = if opened > 0 { verdict() } else { None };
         (0..opened).for_each(|_| self.push(verdict, End::Bracket(is_then), since));
@@ -129,6 +138,18 @@ impl Blocks {
         block.verdict = verdict;
         Some((block.since, verdict))
     }
+}
+
+/// Whether a bracket before this text opens a block: nothing or a network is behind it.
+fn opens(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let inner =
+        text.iter().position(|it| !b"{[( !\"".contains(it)).map_or(&b""[..], |at| &text[at..]);
+    inner.is_empty() || starts_with_network(inner)
+}
+
+fn has_network(text: &[u8]) -> bool {
+    words(text).any(|it| range(it).is_some())
 }
 
 fn starts_with_network(line: &[u8]) -> bool {

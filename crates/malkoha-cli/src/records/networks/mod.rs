@@ -30,6 +30,8 @@ use super::ranges::{ranges, words};
 pub(crate) struct Lines {
     is_allowed: bool,
     blocks: Blocks,
+    /// Whether a comment goes on that began in an earlier line.
+    is_comment: bool,
     /// What the last line said of all networks of its block, and where these begin.
     pub(crate) turned: Option<(Mark, Verdict)>,
 }
@@ -50,15 +52,17 @@ impl Lines {
     ) -> Line {
         let mut line = all.trim_ascii();
         if self.blocks.depth() == 0
+            && !self.is_comment
             && let Some(address) = v4(line)
         {
             each(Range::V4(address, address), self.is_allowed);
             return Line::Entries;
         }
-        while let Some(text) = line.strip_prefix(b"/*")
-            && let Some(end) = memmem::find(text, b"*/")
-        {
-            line = text[end + 2..].trim_ascii_start();
+        while self.is_comment || line.starts_with(b"/*") {
+            let end = memmem::find(line, b"*/");
+            self.is_comment = end.is_none();
+            let Some(end) = end else { return Line::Nothing };
+            line = line[end + 2..].trim_ascii_start();
         }
         match line {
             [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
@@ -72,6 +76,10 @@ impl Lines {
             _ => {}
         }
         self.blocks.enter(all);
+        let is_item = line.starts_with(b"- ") && line.contains(&b':') && !line.ends_with(b":");
+        if is_item {
+            self.blocks.indent(None, all, since);
+        }
         let found = if log::is_logged(line) {
             log::logged(line).map(|it| vec![(it, false)]).map_err(Line::Unfit)
         } else if is_object(line) {
@@ -82,9 +90,7 @@ impl Lines {
             self.statements(text, false, since)
         };
         let is_frame = line.iter().all(|byte| b"{}[](),; \t".contains(byte));
-        if line.starts_with(b"- ") && line.contains(&b':') && !line.ends_with(b":") {
-            self.blocks.indent(None, all, since);
-        } else if found.as_ref().map_or(true, Vec::is_empty) && !is_frame {
+        if !is_item && found.as_ref().map_or(true, Vec::is_empty) && !is_frame {
             let words: Vec<_> = words(line).collect();
             self.blocks.begin(all, kind::rule(&words, line).as_ref(), since);
         }
@@ -151,7 +157,7 @@ impl Lines {
         words: &[&[u8]],
         part: Part<'_>,
     ) -> Result<Found, Line> {
-        let said = match words {
+        let said = match words.strip_prefix(&[b"-".as_slice()]).unwrap_or(words) {
             _ if self.blocks.depth() == 0 => None,
             [name, value] if value.iter().any(u8::is_ascii_alphanumeric) => {
                 blocks::said(rules::key(name, false), name, value)
