@@ -49,7 +49,9 @@ macro_rules! set {
 
             fn can(&self, operation: Operation, access: Access) -> bool {
                 match operation {
-                    Operation::Insert => matches!(access, Access::Single | Access::Many | Access::Unique),
+                    Operation::Insert => {
+                        matches!(access, Access::Single | Access::Many | Access::Unique)
+                    }
                     Operation::Remove => matches!(access, Access::Single | Access::Many),
                     Operation::Find => access != Access::Unique,
                 }

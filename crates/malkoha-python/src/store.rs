@@ -97,8 +97,8 @@ impl Kinds for Values {
     }
 }
 
-/// Sets whose keys expire. None is mapped, because keys cannot be looked up in their files: a set in
-/// memory stands for it.
+/// Sets whose keys expire. None is mapped, because keys cannot be looked up in their files: a set
+/// in memory stands for it.
 pub(crate) struct Ages;
 
 impl Kinds for Ages {

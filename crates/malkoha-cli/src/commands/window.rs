@@ -26,8 +26,8 @@ pub(crate) struct WindowArgs {
     #[arg(long, requires = "within")]
     renew: bool,
 
-    /// Take the time from this field: seconds since 1970, or from 1e11 on milliseconds, from 1e14 on
-    /// microseconds, from 1e17 on nanoseconds; 2026-11-22T08:30:00, in UTC or with an offset; or
+    /// Take the time from this field: seconds since 1970, or from 1e11 on milliseconds, from 1e14
+    /// on microseconds, from 1e17 on nanoseconds; 2026-11-22T08:30:00, in UTC or with an offset; or
     /// 22/Nov/2026:08:30:00 +0100. A number, a name if -k has names or with --json-field, or two as
     /// 1,2 for a date and its time
     #[arg(long, value_name = "FIELD", requires = "within")]

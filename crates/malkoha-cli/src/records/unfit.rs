@@ -370,7 +370,7 @@ fn records(count: u64) -> String {
     if count == 1 { "1 record".into() } else { format!("{count} records") }
 }
 
-/// What is said of a number of records.
+/// The message about a number of records.
 fn said(why: Unfit, count: u64) -> String {
     let why = why.to_string();
     if count == 1 { why } else { why.replacen("has ", "have ", 1) }

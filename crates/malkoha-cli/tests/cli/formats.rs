@@ -1,4 +1,4 @@
-//! Random lists and inputs in every format, beside plain sets.
+//! Random lists and inputs in every format, compared with plain sets.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ fn random_lists_are_compared_as_sets() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
 }
 
-/// Random rules of all ranks, beside the rule that the highest of those that meet a name decides;
+/// Random rules of all ranks, compared with the rule that the highest of those that meet a name decides;
 /// and what is left of them when they are merged.
 #[test]
 fn exceptions_and_what_is_important() {

@@ -1,4 +1,4 @@
-//! Maps of many pairs, beside a model.
+//! Maps of many pairs, compared with a model.
 
 use std::collections::{HashMap, HashSet};
 

@@ -156,7 +156,8 @@ fn a_signal_leaves_no_orphans() {
     dir.shell("seq 1 300000 > lines; malkoha build -q --fpr 1e-8 -o f.mlk lines").prints("");
     for delay in 1..40 {
         dir.shell(&format!(
-            "malkoha build -q --fpr 1e-8 -o f.mlk lines & sleep 0.0{delay:02}; kill $!; wait $! || true"
+            "malkoha build -q --fpr 1e-8 -o f.mlk lines & sleep 0.0{delay:02}; kill $!; \
+             wait $! || true"
         ));
     }
     let names = dir.names();

@@ -273,8 +273,8 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// Counts as damage what the checkpoint knows of the log and no file has any more. The log alone
-    /// does not show that its end is lost, nor a whole file.
+    /// Counts as damage those files and ends of files that the checkpoint knows and that are
+    /// missing. The log alone does not show it.
     fn note_lost_ends(&mut self, ids: &[u64]) {
         let Recovered { files, recovery, useless, .. } = &mut self.found;
         for entry in &self.known {
@@ -286,7 +286,10 @@ impl Opening<'_> {
                     None if ids.contains(&entry.id) => (0, "its records are missing"),
                     None => (0, "the file is missing"),
                 };
-            let is_of_it = |it: &Error| matches!(it, Error::Damaged { file, .. } | Error::Io { file, .. } if *file == name);
+            let is_of_it = |it: &Error| match it {
+                Error::Damaged { file, .. } | Error::Io { file, .. } => *file == name,
+                _ => false,
+            };
             if !recovery.skipped.iter().any(is_of_it) {
                 useless.retain(|useless| *useless != name);
                 recovery.skipped.push(Error::Damaged { file: name, offset, what });

@@ -3,8 +3,8 @@
 //! Chunk 1 is a preamble and the header of the library's format; the others are the format's
 //! following pieces, four in each. Each ends with the number of the filter's state, so that chunks
 //! of two states do not pass for one filter. Filters whose items expire are passed on in the pieces
-//! that the library has for that. A small filter is one chunk: see `small/chunk.rs`. A checksum ends
-//! chunk 1; the library's pieces have their own.
+//! that the library has for that. A small filter is one chunk: see `small/chunk.rs`. A checksum
+//! ends chunk 1; the library's pieces have their own.
 
 use malkoha::KeyHasher;
 

@@ -3,7 +3,7 @@
 use super::super::Unfit;
 use super::super::range::{number, range};
 use super::super::ranges::{is_mask, words};
-use super::kind::Rule;
+use super::kind::{Rule, before};
 use super::rules::key;
 use super::vocabulary::{
     Kind, Word, is_negation, is_no, is_of_allowed, is_of_blocked, meaning, unfit, verdict_of,
@@ -107,17 +107,23 @@ impl Blocks {
     pub(super) fn turn_at_brackets(
         &mut self,
         text: &[u8],
+        words: &[&[u8]],
         verdict: impl FnOnce() -> Option<Verdict>,
         since: Mark,
     ) {
+        let network = words.iter().find(|it| range(it).is_some());
+        let network = network.map_or(text.len(), |it| before(text, it).len());
+        // What directly follows begins a block: its first network, or the next line.
+        let (first, last) = (end_of_text(&text[..network]), end_of_text(text));
         let is_then = text.trim_ascii_start().starts_with(b"then");
         let (mut opened, mut is_quoted, mut is_first) = (0_usize, false, true);
         for (at, byte) in text.iter().enumerate() {
             match byte {
                 b'"' => is_quoted = !is_quoted,
                 _ if is_quoted => {}
-                b'{' | b'[' if is_first || !has_network(&text[..at]) => opened += 1,
-                b'{' | b'[' | b'(' if is_first || opens(&text[at + 1..]) => opened += 1,
+                b'{' | b'[' if at < network => opened += 1,
+                b'{' | b'[' | b'(' if is_first || at >= last => opened += 1,
+                b'(' if (first..network).contains(&at) => opened += 1,
                 b'}' | b']' | b')' if opened > 0 => opened -= 1,
                 b'}' | b']' | b')' if is_first || *byte != b')' => {
                     self.0.pop_if(|it| matches!(it.end, End::Bracket(_)));
@@ -140,16 +146,9 @@ impl Blocks {
     }
 }
 
-/// Whether a bracket before this text opens a block: nothing or a network is behind it.
-fn opens(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
-    let inner =
-        text.iter().position(|it| !b"{[( !\"".contains(it)).map_or(&b""[..], |at| &text[at..]);
-    inner.is_empty() || starts_with_network(inner)
-}
-
-fn has_network(text: &[u8]) -> bool {
-    words(text).any(|it| range(it).is_some())
+/// The end of a text without the signs before its next word.
+fn end_of_text(text: &[u8]) -> usize {
+    text.iter().rposition(|it| !b"{[( !\"\t".contains(it)).map_or(0, |at| at + 1)
 }
 
 fn starts_with_network(line: &[u8]) -> bool {

@@ -145,7 +145,7 @@ impl Lines {
                     self.turned = self.blocks.turn(Ok(true));
                 }
                 let verdict = || blocks::header(rule.as_ref(), &words, text);
-                self.blocks.turn_at_brackets(text, verdict, since);
+                self.blocks.turn_at_brackets(text, &words, verdict, since);
             }
         }
         found

@@ -122,8 +122,9 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (Path, "set+firewall set+policy-options set+policy set+security set+routing-options"),
         (
             Path,
-            "set+protocols set+subnet set+iprange set+start-ip set+end-ip edit acl src dst source destination source-address destination-address",
+            "set+protocols set+subnet set+iprange set+start-ip set+end-ip edit acl src dst source",
         ),
+        (Path, "destination source-address destination-address"),
         (Route, "route ip+route ipv6+route ip+r shun"),
     ])
 });
@@ -190,8 +191,9 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Enabled, "enabled enable active to_ids blocked"),
         (
             Label,
-            "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet prefix range",
+            "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet prefix",
         ),
+        (Label, "range"),
         (
             Label,
             "block blocks client clients ioc indicator entry item element value object start end",
@@ -252,10 +254,9 @@ pub(super) fn meaning(word: &[u8]) -> Option<Word> {
 pub(super) fn is_of_blocked(name: &[u8]) -> bool {
     let has =
         |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
-    "drop deny denied reject black blocklist blocked bann bad malicious malware attack spam abus tarpit f2b"
-        .split(' ')
-        .any(has)
-        && !"accept allow white pass permit trust unb".split(' ').any(has)
+    let signs = "drop deny denied reject black blocklist blocked bann bad malicious malware attack \
+                 spam abus tarpit f2b";
+    signs.split(' ').any(has) && !"accept allow white pass permit trust unb".split(' ').any(has)
 }
 
 /// Whether packets that jump to a target pass. What other chains do is not known.
