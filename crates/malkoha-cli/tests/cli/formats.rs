@@ -13,8 +13,8 @@ fn random_lists_are_compared_as_sets() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
 }
 
-/// Random rules of all ranks, compared with the rule that the highest of those that meet a name decides;
-/// and what is left of them when they are merged.
+/// Random rules of all ranks, compared with the rule that the highest of those that meet a name
+/// decides; and what is left of them when they are merged.
 #[test]
 fn exceptions_and_what_is_important() {
     let dir = Dir::with("names", "a\nb.a\nc.b.a\nd.c.b.a\ne.a\n");
