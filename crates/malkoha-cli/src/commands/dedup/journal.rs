@@ -25,6 +25,9 @@ use crate::commands::documents::{JOURNAL, Shard, shown};
 use crate::input::name;
 use crate::output::{Draft, Overwrite, replace_with};
 
+/// The remedy where a run cannot go on.
+const AGAIN: &str = "begin again with --force, without --resume";
+
 /// The last line of a run that is over.
 const DONE: &str = "done";
 
@@ -120,7 +123,7 @@ impl Journal {
             Some((run, files)) if files.iter().enumerate().all(is_right) => {
                 Ok(Some((run, files, done)))
             }
-            _ => bail!("{} is damaged: remove it and begin again with --force", name(&path)),
+            _ => bail!("{} is damaged: {AGAIN}", name(&path)),
         }
     }
 
@@ -139,14 +142,13 @@ impl Journal {
         }
         ensure!(
             files.len() <= self.shards.len() && (!done || files.len() == self.shards.len()),
-            "the journal of {} is damaged: begin again with --force, without --resume",
+            "the journal of {} is damaged: {AGAIN}",
             name(&self.directory)
         );
         for (path, file) in self.outputs().zip(&files) {
             ensure!(
                 path.metadata().is_ok_and(|it| it.len() == file.bytes),
-                "{} is not as the run left it: put it back, or begin again with --force, without \
-                 --resume",
+                "{} is not as the run left it: put it back, or {AGAIN}",
                 name(path)
             );
         }
@@ -166,8 +168,7 @@ impl Journal {
             (None, _) => Ok(()),
             (Some(_), Some(differ)) => self.refuse(differ),
             (Some(there), None) => bail!(
-                "{} has no run to go on with, but {} exists: begin again with --force, without \
-                 --resume",
+                "{} has no run to go on with, but {} exists: {AGAIN}",
                 name(&self.directory),
                 name(there)
             ),
@@ -176,8 +177,8 @@ impl Journal {
 
     fn refuse(&self, differ: &str) -> Result<()> {
         bail!(
-            "cannot go on with the run in {}: {differ} differ from those of the run (--force \
-             without --resume begins again)",
+            "cannot go on with the run in {}: {differ} differ from those of the run; give the same, \
+             or {AGAIN}",
             name(&self.directory)
         )
     }
@@ -199,7 +200,11 @@ impl Journal {
     /// The state on disk.
     pub(super) fn state(&self, options: &Options) -> Result<Option<Seen>> {
         let saved = self.progress.saved;
-        (saved > 0).then(|| Seen::open(&self.state_path(saved), options)).transpose()
+        if saved == 0 {
+            return Ok(None);
+        }
+        let failed = || format!("cannot go on with the run in {}; {AGAIN}", name(&self.directory));
+        Seen::open(&self.state_path(saved), options).map(Some).with_context(failed)
     }
 
     /// Writes the state after this many files. It is used once the journal says that they are

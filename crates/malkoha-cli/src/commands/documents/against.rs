@@ -44,9 +44,9 @@ impl Without {
     }
 }
 
-/// Calls `each` with the texts of some fields of all records in files and directories. Each record
-/// must have a text in one of the fields, unless `on_bad` says to go on, and each field in some
-/// record.
+/// Calls `each` with the texts of some fields of all records in files and directories; a list of
+/// texts has each of them. Each record must have a text in one of the fields, unless `on_bad` says
+/// to go on, and each field in some record.
 pub(crate) fn each_text(
     paths: &[PathBuf],
     names: &[String],
@@ -61,6 +61,10 @@ pub(crate) fn each_text(
         if is_table(&file)? { &mut tables } else { &mut files }.push(file);
     }
     left_out.tell();
+    ensure!(
+        !tables.is_empty() || !files.is_empty(),
+        "there are no files of --against: name files, or directories with .jsonl or .parquet files"
+    );
     let mut without = Without { on_bad, records: 0 };
     for table in &tables {
         each_text_of_table(table, &mut fields, &mut without, &mut each)?;
@@ -101,13 +105,18 @@ fn each_text_of_lines(
                 line += 1;
                 let (mut first, mut has_text) = (None, record.trim_ascii().is_empty());
                 for counted in &mut *fields {
-                    let found = counted.field.read(record, &mut text);
+                    let found = match counted.field.read(record, &mut text) {
+                        Ok(()) => each(&text).map(Ok)?,
+                        Err(Bad::NoText) => match counted.field.read_list(record) {
+                            Ok(list) if list.is_empty() => Err(Bad::Null),
+                            Ok(list) => list.iter().try_for_each(|text| each(text)).map(Ok)?,
+                            Err(bad) => Err(bad),
+                        },
+                        Err(bad) => Err(bad),
+                    };
                     counted.count(found);
-                    match found {
-                        Ok(()) => each(&text)?,
-                        Err(bad) => _ = first.get_or_insert(bad),
-                    }
                     has_text |= found.is_ok();
+                    first = first.or(found.err());
                 }
                 if let (Some(bad), false) = (first, has_text) {
                     let complaint = || fields[0].field.complaint(bad, || json::fields(record));
@@ -131,25 +140,23 @@ fn each_text_of_table(
     let tables: Vec<_> = fields.iter().map(open).collect::<Result<_>>()?;
     let mut before = 0;
     for batch in tables.iter().take(1).flat_map(Table::batches) {
-        // By row: why the first field has no text, until another one has.
-        let mut bad: Vec<Option<Bad>> = vec![None; batch.rows()];
+        // By row: why the first field has no text, unless it or another one has.
+        let mut rows = vec![Err(Bad::Null); batch.rows()];
         for (at, (counted, table)) in fields.iter_mut().zip(&tables).enumerate() {
-            let mut rows = bad.iter_mut();
-            batch.of(table).each_text(|text| {
+            batch.of(table).each_text_or_list(|row, text| {
                 counted.count(text.map(|_| ()));
-                let row = rows.next();
-                if let Some(row) = row.filter(|_| text.is_ok() || at == 0) {
-                    *row = text.err();
+                if text.is_ok() || at == 0 && rows[row].is_err() {
+                    rows[row] = text.map(|_| ());
                 }
                 text.map_or(Ok(()), &mut *each)
             })?;
         }
-        for (row, bad) in (before + 1..).zip(&bad) {
-            let Some(bad) = *bad else { continue };
+        for (row, found) in (before + 1..).zip(&rows) {
+            let Err(bad) = *found else { continue };
             let complaint = || fields[0].field.complaint(bad, || tables[0].fields());
             without.add(|| format!("row {row} of {} {}", name(path), complaint()))?;
         }
-        before += bad.len();
+        before += rows.len();
     }
     Ok(())
 }

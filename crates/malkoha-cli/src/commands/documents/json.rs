@@ -75,6 +75,11 @@ impl Field {
         }
     }
 
+    /// The texts of a list of them.
+    pub(super) fn read_list(&self, record: &[u8]) -> Result<Vec<String>, Bad> {
+        serde_json::from_slice(&record[self.place(record)?]).map_err(|_| Bad::NoText)
+    }
+
     /// The place of the text's JSON string in a record.
     pub(super) fn place(&self, record: &[u8]) -> Result<Range<usize>, Bad> {
         let mut reader = serde_json::Deserializer::from_slice(record);

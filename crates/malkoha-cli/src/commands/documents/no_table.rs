@@ -51,6 +51,13 @@ impl Batch {
         match self.table.0 {}
     }
 
+    pub(super) fn each_text_or_list(
+        &self,
+        _: impl FnMut(usize, Result<&str, Bad>) -> Result<()>,
+    ) -> Result<()> {
+        match self.table.0 {}
+    }
+
     pub(super) fn rest(&self, _: &Rows) -> Result<Rest> {
         match self.table.0 {}
     }

@@ -45,7 +45,7 @@ pub(crate) struct Table {
     path: PathBuf,
     metadata: ParquetMetaData,
     /// The column of the texts.
-    column: Result<usize, Bad>,
+    column: Result<Column, Bad>,
     /// The file that the rest goes to.
     output: Option<PathBuf>,
 }
@@ -100,11 +100,23 @@ impl Table {
     }
 }
 
+/// A column of texts.
+#[derive(Clone, Copy)]
+struct Column {
+    number: usize,
+    /// Whether each row has a list of them.
+    is_list: bool,
+}
+
 /// The column of a field.
-fn column(metadata: &ParquetMetaData, path: &[String]) -> Result<usize, Bad> {
+fn column(metadata: &ParquetMetaData, path: &[String]) -> Result<Column, Bad> {
     let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
     let mut found = columns.filter(|(_, column)| column.path().parts().starts_with(path));
-    let (at, column) = found.next().ok_or(Bad::Lacks)?;
+    let (number, column) = found.next().ok_or(Bad::Lacks)?;
+    let levels = column.path().parts().len() - path.len();
+    let is_one = levels == 0 && column.max_rep_level() == 0;
+    // Two levels as in `choices.list.element`, one in old files. A map has two columns.
+    let is_list = levels < 3 && column.max_rep_level() == 1 && found.next().is_none();
     let is_text = match column.logical_type_ref() {
         None => matches!(
             column.converted_type(),
@@ -112,9 +124,8 @@ fn column(metadata: &ParquetMetaData, path: &[String]) -> Result<usize, Bad> {
         ),
         Some(kind) => matches!(kind, LogicalType::String | LogicalType::Enum | LogicalType::Json),
     };
-    let is_one = column.path().parts().len() == path.len() && column.max_rep_level() == 0;
-    let is_text = is_text && is_one && column.physical_type() == Type::BYTE_ARRAY;
-    if is_text { Ok(at) } else { Err(Bad::NoText) }
+    let is_text = is_text && column.physical_type() == Type::BYTE_ARRAY;
+    if is_text && (is_one || is_list) { Ok(Column { number, is_list }) } else { Err(Bad::NoText) }
 }
 
 /// The batches of a file.
@@ -145,29 +156,52 @@ impl Batch {
         Self { table: Arc::clone(table), rows: self.rows.clone(), ..*self }
     }
 
-    /// Calls `each` with the texts of all rows.
+    /// Calls `each` with the texts of all rows. A list is no text.
     pub(super) fn each_text(
         &self,
         mut each: impl FnMut(Result<&str, Bad>) -> Result<()>,
     ) -> Result<()> {
-        let Table { path, column, .. } = &*self.table;
-        let column = match *column {
-            Ok(column) => column,
-            Err(bad) => return (0..self.rows()).try_for_each(|_| each(Err(bad))),
-        };
-        let reader = guarded(path, || self.read(column))?;
+        match self.table.column {
+            Ok(column) if !column.is_list => self.each_value(column, |_, text| each(text)),
+            column => {
+                let bad = column.err().unwrap_or(Bad::NoText);
+                (0..self.rows()).try_for_each(|_| each(Err(bad)))
+            }
+        }
+    }
+
+    /// Calls `each` with the number of each row, from 0, and its text, or each text of its list.
+    pub(super) fn each_text_or_list(
+        &self,
+        mut each: impl FnMut(usize, Result<&str, Bad>) -> Result<()>,
+    ) -> Result<()> {
+        match self.table.column {
+            Ok(column) => self.each_value(column, each),
+            Err(bad) => (0..self.rows()).try_for_each(|row| each(row, Err(bad))),
+        }
+    }
+
+    fn each_value(
+        &self,
+        Column { number, is_list }: Column,
+        mut each: impl FnMut(usize, Result<&str, Bad>) -> Result<()>,
+    ) -> Result<()> {
+        let Table { path, metadata, .. } = &*self.table;
+        let reader = guarded(path, || self.read(number))?;
         let mut reader = get_typed_column_reader::<ByteArrayType>(reader);
-        let full =
-            self.table.metadata.file_metadata().schema_descr().column(column).max_def_level();
-        let (mut levels, mut values, mut left) = (Vec::new(), Vec::new(), self.rows());
+        let full = metadata.file_metadata().schema_descr().column(number).max_def_level();
+        let (mut levels, mut repeats, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut left, mut rows) = (self.rows(), 0);
         guarded(path, || Ok(reader.skip_records(self.rows.start)?))?;
         // After the last row of a group there is none.
         while left > 0 || self.is_last {
             levels.clear();
+            repeats.clear();
             values.clear();
             let (read, ..) = guarded(path, || {
                 let most = left.clamp(1, AT_ONCE);
-                Ok(reader.read_records(most, Some(&mut levels), None, &mut values)?)
+                let repeats = is_list.then_some(&mut repeats);
+                Ok(reader.read_records(most, Some(&mut levels), repeats, &mut values)?)
             })?;
             ensure!((read == 0) == (left == 0), damaged(path));
             if read == 0 {
@@ -175,13 +209,17 @@ impl Batch {
             }
             left -= read;
             let mut values = values.iter();
-            for row in 0..read {
-                if levels.get(row).is_some_and(|level| *level < full) {
-                    each(Err(Bad::Null))?;
+            for at in 0..if is_list { repeats.len() } else { read } {
+                // A level above 0 goes on with the list of the row.
+                rows += usize::from(repeats.get(at).is_none_or(|level| *level == 0));
+                let row = rows.checked_sub(1).filter(|row| *row < self.rows());
+                let row = row.with_context(|| damaged(path))?;
+                if levels.get(at).is_some_and(|level| *level < full) {
+                    each(row, Err(Bad::Null))?;
                     continue;
                 }
                 let text = values.next().map(|value| str::from_utf8(value.data()));
-                each(text.with_context(|| damaged(path))?.map_err(|_| Bad::NoText))?;
+                each(row, text.with_context(|| damaged(path))?.map_err(|_| Bad::NoText))?;
             }
         }
         Ok(())

@@ -67,7 +67,8 @@ impl Batch {
         for at in 0..group.num_columns() {
             let reader = self.read(at)?;
             let mut column_writer = to.next_column()?.with_context(|| damaged(path))?;
-            copy_column(reader, column_writer.untyped(), rows, *column == Ok(at))
+            let is_text = column.is_ok_and(|it| it.number == at);
+            copy_column(reader, column_writer.untyped(), rows, is_text)
                 .with_context(|| format!("column {}", group.column(at).column_path().string()))?;
             column_writer.close()?;
         }

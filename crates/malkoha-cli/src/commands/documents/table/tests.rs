@@ -30,6 +30,32 @@ fn texts(path: &Path, field: &str) -> Result<Vec<Result<String, Bad>>> {
     Ok(texts)
 }
 
+#[test]
+fn lists_have_each_of_their_texts() {
+    for name in ["pyarrow", "duckdb", "polars"] {
+        let path = fixture(name);
+        let table = Table::open(&path, &Field::parse("tags"), None).unwrap();
+        let (mut lists, mut before) = (vec![Vec::new(); 90], 0);
+        for batch in table.batches() {
+            let add = |row: usize, text: Result<&str, Bad>| {
+                lists[before + row].extend(text.map(str::to_owned));
+                Ok(())
+            };
+            batch.each_text_or_list(add).unwrap();
+            before += batch.rows();
+        }
+        for (row, list) in lists.iter().enumerate() {
+            let made = if row % 7 == 0 { &[][..] } else { &[Some("a"), None, Some("b")][..] };
+            let made = made.iter().take(row % 4).flatten();
+            assert!(made.eq(list), "{name}, row {row}: {list:?}");
+        }
+        // They are no documents.
+        assert!(texts(&path, "tags").unwrap().iter().all(|text| *text == Err(Bad::NoText)));
+    }
+    let map = texts(&fixture("pyarrow"), "map").unwrap();
+    assert!(map.iter().all(|text| *text == Err(Bad::NoText)));
+}
+
 /// Writes what stays of a file, by row.
 fn rest(from: &Path, to: &Path, fate: impl Fn(usize) -> Fate) -> Result<()> {
     let table = Table::open(from, &Field::parse("text"), Some(to))?;
