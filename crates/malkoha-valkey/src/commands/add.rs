@@ -1,8 +1,8 @@
 //! CF.RESERVE, and everything that adds items.
 
+use super::hash;
 use super::many::{Many, Verb};
 use super::options::{self, Wanted, spelled_out, wanted};
-use super::{before_change, filter_mut, hash, limit, still_here};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given, Key, Promised, defaults, max_filter_bytes};
 use crate::value::{StoredFilter, Value};
@@ -34,7 +34,7 @@ pub(super) fn reserve(context: &Context, args: &Args<'_>) -> Result<(), CommandE
         filter
     };
     context.in_background(args, bytes < LITTLE, 1, work, move |context, args, filter| {
-        still_here(context, args)?;
+        context.still_here(args)?;
         let mut key = context.open_mut(args, 1);
         is_free(&key, is_added)?;
         put(context, args, &mut key, &wanted, filter?);
@@ -70,7 +70,7 @@ fn add_one(context: &Context, args: &Args<'_>, absent_only: bool) -> Result<(), 
     let item = args.get(2);
     // A replica applies what its primary sends. Asking whether this is one takes as long as adding.
     let may_be_at_limit = filter.bytes() >= max_filter_bytes();
-    let limit = if may_be_at_limit { limit(context) } else { u64::MAX };
+    let limit = if may_be_at_limit { context.limit() } else { u64::MAX };
     let added = filter.insert(item, absent_only, limit)?;
     if added {
         // Replicas have the same filter, so the command has the same result there.
@@ -149,8 +149,8 @@ pub(super) fn filter_or_new<'k>(
         let filter = StoredFilter::create(properties, None, hasher)?;
         put(context, args, key, &wanted, filter);
     }
-    let filter = filter_mut(key)?.ok_or(CommandError::NOT_FOUND)?;
-    before_change(context, args, filter)?;
+    let filter = key.filter_mut()?.ok_or(CommandError::NOT_FOUND)?;
+    context.before_change(args, filter)?;
     Ok(filter)
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::many::{Many, Verb};
-use super::{before_change, existing, filter_mut};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given};
 use crate::value::{Chain, StoredFilter, Value};
@@ -11,9 +10,9 @@ use crate::value::{Chain, StoredFilter, Value};
 /// CF.DEL key item
 pub(super) fn delete(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    let value = existing(&mut key, CommandError::DELETE_NOT_FOUND)?;
+    let value = key.existing(CommandError::DELETE_NOT_FOUND)?;
     if let Value::Filter(filter) = value {
-        before_change(context, args, filter)?;
+        context.before_change(args, filter)?;
     }
     let removed = value.remove(args.get(2));
     if removed {
@@ -35,10 +34,10 @@ const LITTLE: u64 = 64 << 10;
 /// CF.COMPACT key
 pub(super) fn compact(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open_mut(args, 1);
-    match existing(&mut key, CommandError::COMPACT_NOT_FOUND)? {
+    match key.existing(CommandError::COMPACT_NOT_FOUND)? {
         Value::RedisBloom(chain) => chain.compact(),
         Value::Filter(filter) => {
-            before_change(context, args, filter)?;
+            context.before_change(args, filter)?;
             if filter.is_sweepable() {
                 return sweep(context, args, filter);
             }
@@ -61,7 +60,7 @@ fn sweep(
     let work = move |_: Given<'_>| StoredFilter::swept(properties, deleted, &table);
     context.in_background(args, is_little, 1, work, move |context, args, swept| {
         let mut key = context.open_mut(args, 1);
-        let mut older = match filter_mut(&mut key)? {
+        let mut older = match key.filter_mut()? {
             Some(filter) if filter.still_has(&lent) => filter.take_older(),
             _ => return Err(CommandError::CHANGED),
         };

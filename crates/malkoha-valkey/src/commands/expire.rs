@@ -6,7 +6,6 @@
 //! Lookups read the clock of their own server and change nothing.
 
 use super::options::number;
-use super::{before_change, filter_mut};
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 
@@ -14,11 +13,11 @@ use crate::server::{Args, Context};
 pub(super) fn advance(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let now = number(args.get(2)).ok_or_else(|| CommandError::unparsed("the time"))?;
     let mut key = context.open_mut(args, 1);
-    let filter = filter_mut(&mut key)?.ok_or(CommandError::NOT_FOUND)?;
+    let filter = key.filter_mut()?.ok_or(CommandError::NOT_FOUND)?;
     if !filter.expires() {
         return Err(CommandError::NEVER_EXPIRES);
     }
-    before_change(context, args, filter)?;
+    context.before_change(args, filter)?;
     filter.advance(now);
     context.replicate_verbatim();
     context.changed(args, 1, c"cf.advance");

@@ -2,7 +2,7 @@
 
 use malkoha::KeyHasher;
 
-use super::{options, ours};
+use super::options;
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 
@@ -53,7 +53,7 @@ pub(super) fn hasher(
             let mut names = (3..args.len()).step_by(2);
             let name = names.find(|&at| args.get(at).eq_ignore_ascii_case(b"LIKE"));
             let mut key = context.open(args, name.ok_or(CommandError::NOT_FOUND)? + 1);
-            let like = ours(&mut key)?.ok_or(CommandError::NOT_FOUND)?;
+            let like = key.ours()?.ok_or(CommandError::NOT_FOUND)?;
             Ok(like.hasher())
         }
     }

@@ -6,9 +6,8 @@ use std::mem;
 use std::time::Instant;
 
 use super::add::filter_or_new;
-use super::{before_change, existing, filter_mut, limit, now, whole_if_any};
 use crate::error::CommandError;
-use crate::server::{Args, Context, Kept, Key, PIECE, Step, Task};
+use crate::server::{Args, Context, Key, PIECE, RetainedString, Step, Task};
 use crate::value::{Refused, Value};
 
 /// Items that a command does at once, well within a millisecond.
@@ -39,13 +38,13 @@ pub(super) struct Many {
     /// The number of items that have a reply.
     replied: usize,
     /// Arguments that were done, if others are served in between.
-    kept: Vec<Kept>,
+    retained: Vec<RetainedString>,
 }
 
 impl Many {
     pub(super) fn new(verb: Verb, first: usize) -> Self {
-        let (outcomes, kept) = (Vec::new(), Vec::new());
-        Self { verb, first, capacity: None, outcomes, replied: 0, kept }
+        let (outcomes, retained) = (Vec::new(), Vec::new());
+        Self { verb, first, capacity: None, outcomes, replied: 0, retained }
     }
 
     fn is_long(&self, args: &Args<'_>) -> bool {
@@ -65,7 +64,7 @@ impl Many {
             // All at once, because copying megabytes when they grow takes long too.
             let items = args.len() - self.first;
             self.outcomes.reserve(items);
-            self.kept.reserve(begun.map_or(0, |_| items));
+            self.retained.reserve(begun.map_or(0, |_| items));
         }
         let outcome = self.piece(context, args, begun);
         self.replicate(context, args, start);
@@ -89,7 +88,7 @@ impl Many {
             let items: Vec<&[u8]> = args.iter(from).take(batch).collect();
             self.some(context, args, &mut key, &items)?;
             if let Some(begun) = begun {
-                self.kept.extend((from..from + items.len()).map(|number| args.keep(number)));
+                self.retained.extend((from..from + items.len()).map(|number| args.retain(number)));
                 if begun.elapsed() >= PIECE {
                     break;
                 }
@@ -118,8 +117,8 @@ impl Many {
             _ => {}
         }
         let missing = if is_first { CommandError::DELETE_NOT_FOUND } else { CommandError::GONE };
-        match existing(key, missing)? {
-            Value::Filter(filter) => before_change(context, args, filter),
+        match key.existing(missing)? {
+            Value::Filter(filter) => context.before_change(args, filter),
             Value::RedisBloom(_) | Value::Loading(_) => Ok(()),
         }
     }
@@ -134,21 +133,21 @@ impl Many {
         let outcomes = &mut self.outcomes;
         match self.verb {
             Verb::Exists => {
-                let found = match whole_if_any(key)? {
-                    Some(value) => value.contains_all(items, now(context, value)),
+                let found = match key.whole_if_any()? {
+                    Some(value) => value.contains_all(items, context.now(value)),
                     None if context.has_moved(args) => return Err(CommandError::MOVED),
                     None => vec![false; items.len()],
                 };
                 outcomes.extend(found.into_iter().map(Ok));
             }
             Verb::Delete => {
-                let removed = existing(key, CommandError::GONE)?.remove_all(items);
+                let removed = key.existing(CommandError::GONE)?.remove_all(items);
                 outcomes.extend(removed.into_iter().map(Ok));
             }
             Verb::Add | Verb::AddAbsent => {
-                let filter = filter_mut(key)?.ok_or(CommandError::GONE)?;
+                let filter = key.filter_mut()?.ok_or(CommandError::GONE)?;
                 let absent_only = self.verb == Verb::AddAbsent;
-                outcomes.extend(filter.insert_all(items, absent_only, limit(context)));
+                outcomes.extend(filter.insert_all(items, absent_only, context.limit()));
             }
         }
         Ok(())
@@ -225,7 +224,7 @@ impl Task for Many {
         Ok(if self.replied < items { Step::More } else { Step::Done })
     }
 
-    fn leftovers(&mut self) -> Vec<Kept> {
-        mem::take(&mut self.kept)
+    fn leftovers(&mut self) -> Vec<RetainedString> {
+        mem::take(&mut self.retained)
     }
 }

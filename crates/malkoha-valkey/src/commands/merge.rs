@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{limit, ours, still_here, unless_lent};
 use crate::error::CommandError;
 use crate::server::{Args, Context, Given};
 use crate::value::{StoredFilter, Table, Value};
@@ -19,8 +18,8 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     // One of them may be what another merge or a sweep replaces. Before any is lent for this one,
     // since a source may be named twice.
     for index in 1..args.len() {
-        if let Some(filter) = ours(&mut context.open(args, index))? {
-            unless_lent(context, filter)?;
+        if let Some(filter) = context.open(args, index).ours()? {
+            context.unless_lent(filter)?;
         }
     }
     let mut bytes = 0;
@@ -29,7 +28,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     let mut tables = Vec::with_capacity(args.len());
     for index in 1..args.len() {
         let mut key = context.open(args, index);
-        let Some(filter) = ours(&mut key)? else {
+        let Some(filter) = key.ours()? else {
             if index > 1 {
                 return Err(CommandError::NOT_FOUND);
             }
@@ -43,7 +42,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     if !context.has_memory_for(bytes) {
         return Err(CommandError::NO_MEMORY);
     }
-    let (limit, lent) = (limit(context), tables.clone());
+    let (limit, lent) = (context.limit(), tables.clone());
     let work = move |_: Given<'_>| {
         let union = StoredFilter::union(properties, deleted, &tables, limit);
         // Here, or the last of them would be freed while the server waits.
@@ -55,7 +54,7 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
         if union.is_overfull() {
             return Err(CommandError::FULL);
         }
-        still_here(context, args)?;
+        context.still_here(args)?;
         if !are_unchanged(context, args, &lent)? {
             return Err(CommandError::CHANGED);
         }
@@ -79,7 +78,7 @@ fn are_unchanged(
     let had_destination = lent.len() == args.len() - 1;
     for index in 1..args.len() {
         let mut key = context.open(args, index);
-        let is_same = match (ours(&mut key)?, index > 1 || had_destination) {
+        let is_same = match (key.ours()?, index > 1 || had_destination) {
             (Some(filter), true) => lent.next().is_some_and(|table| filter.still_has(table)),
             (filter, expected) => filter.is_none() && !expected,
         };

@@ -7,7 +7,7 @@ use malkoha::MAX_CAPACITY;
 
 use super::hash::HashOption;
 use crate::error::CommandError;
-use crate::server::{Context, max_filter_bytes};
+use crate::server::Context;
 use crate::value::{Expiry, Properties, parse_rate};
 
 /// A number in decimal.
@@ -139,13 +139,7 @@ pub(super) fn room_for(
     check_capacity(properties.capacity, properties.bucket_size)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 4096")]
     let bytes = properties.estimated_bytes(*expiry) as u64;
-    if bytes > max_filter_bytes() && !context.must_obey() {
-        return Err(CommandError::too_large());
-    }
-    if !context.has_memory_for(bytes) {
-        return Err(CommandError::NO_MEMORY);
-    }
-    Ok(bytes)
+    context.check_room(bytes).map(|()| bytes)
 }
 
 /// The options of CF.RESERVE that make the same filter on any server.

@@ -1,7 +1,6 @@
 //! CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.DEBUG, CF.INFO.
 
 use super::many::{Many, Verb};
-use super::{now, whole, whole_if_any};
 use crate::error::CommandError;
 use crate::server::{Args, Context};
 use crate::value::{Chain, StoredFilter, Value};
@@ -9,8 +8,8 @@ use crate::value::{Chain, StoredFilter, Value};
 /// CF.EXISTS key item
 pub(super) fn exists(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = whole_if_any(&key)?;
-    let found = value.is_some_and(|value| value.contains(args.get(2), now(context, value)));
+    let value = key.whole_if_any()?;
+    let found = value.is_some_and(|value| value.contains(args.get(2), context.now(value)));
     context.reply_bool(found);
     Ok(())
 }
@@ -23,8 +22,8 @@ pub(super) fn exists_many(context: &Context, args: &Args<'_>) -> Result<(), Comm
 /// CF.COUNT key item
 pub(super) fn count(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = whole_if_any(&key)?;
-    context.reply_count(value.map_or(0, |value| value.count(args.get(2), now(context, value))));
+    let value = key.whole_if_any()?;
+    context.reply_count(value.map_or(0, |value| value.count(args.get(2), context.now(value))));
     Ok(())
 }
 
@@ -77,9 +76,9 @@ fn counts(value: &Value, now: u64) -> Result<[u64; 8], CommandError> {
 /// CF.DEBUG key: the text of RedisBloom, whose buckets are a power of two for the capacity.
 pub(super) fn debug(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
+    let value = key.whole()?.ok_or(CommandError::NOT_FOUND)?;
     let [_, mut buckets, filters, items, deletes, size, expansion, iterations] =
-        counts(value, now(context, value))?;
+        counts(value, context.now(value))?;
     if let Value::Filter(stored) = value {
         buckets = (stored.properties().capacity / size.max(1)).next_power_of_two();
     }
@@ -100,8 +99,8 @@ enum Field {
 /// CF.INFO key
 pub(super) fn info(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
-    let now = now(context, value);
+    let value = key.whole()?.ok_or(CommandError::NOT_FOUND)?;
+    let now = context.now(value);
     let counts = counts(value, now)?.map(Field::Count);
     let mut fields: Vec<(&str, Field)> = FIELDS.into_iter().zip(counts).collect();
     match value {

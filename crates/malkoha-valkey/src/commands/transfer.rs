@@ -1,9 +1,8 @@
 //! Filters as bytes: CF.SCANDUMP, CF.LOADCHUNK, CF.DUMP, CF.LOAD.
 
 use super::options::number;
-use super::{ours, still_here, whole};
 use crate::error::CommandError;
-use crate::server::{Args, Context, Given, Key, Step, Task, max_filter_bytes};
+use crate::server::{Args, Context, Given, Key, Step, Task};
 use crate::value::{Chain, HEADER_BYTES, Loading, OWN_CHUNKS, Small, StoredFilter, Value};
 
 /// Bytes of a filter that is written or read at once.
@@ -12,7 +11,7 @@ const LITTLE: u64 = 256 << 10;
 /// CF.SCANDUMP key iterator
 pub(super) fn scan_dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let key = context.open(args, 1);
-    let value = whole(&key)?.ok_or(CommandError::NOT_FOUND)?;
+    let value = key.whole()?.ok_or(CommandError::NOT_FOUND)?;
     let position = number(args.get(2)).ok_or(CommandError::INVALID_POSITION)?;
     context.reply_array(2);
     if let Some((next, bytes)) = value.chunk_behind(position) {
@@ -53,8 +52,7 @@ fn load_one(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
         Some(Value::Loading(loading)) => loading.bytes(),
         _ => 0,
     };
-    let is_too_large = taken.saturating_add(bytes.len() as u64) > max_filter_bytes();
-    if is_too_large && !context.must_obey() {
+    if taken.saturating_add(bytes.len() as u64) > context.limit() {
         return Err(CommandError::too_large());
     }
     if let Ok(header) = bytes.try_into()
@@ -83,8 +81,7 @@ fn begin_redisbloom(
     if key.get()?.is_some() {
         return Err(CommandError::EXISTS);
     }
-    let most = if context.must_obey() { u64::MAX } else { max_filter_bytes() };
-    let room = |bytes: u64| bytes <= most && context.has_memory_for(bytes);
+    let room = |bytes: u64| context.check_room(bytes).is_ok();
     let chain = Chain::begin(header, room).map_err(|_| CommandError::NOT_CREATED)?;
     key.set(Value::RedisBloom(Box::new(chain)));
     Ok(())
@@ -127,7 +124,7 @@ fn take_chunk(key: &mut Key<'_>, number: u64, bytes: &[u8]) -> Result<(), Comman
 /// CF.DUMP key
 pub(super) fn dump(context: &Context, args: &Args<'_>) -> Result<(), CommandError> {
     let mut key = context.open(args, 1);
-    let Some(stored) = ours(&mut key)? else {
+    let Some(stored) = key.ours()? else {
         context.reply_null();
         return Ok(());
     };
@@ -145,17 +142,12 @@ pub(super) fn load(context: &Context, args: &Args<'_>) -> Result<(), CommandErro
         return Err(CommandError::EXISTS);
     }
     let bytes = args.get(2);
-    if !context.must_obey() && bytes.len() as u64 > max_filter_bytes() {
-        return Err(CommandError::too_large());
-    }
-    if !context.has_memory_for(bytes.len() as u64) {
-        return Err(CommandError::NO_MEMORY);
-    }
+    context.check_room(bytes.len() as u64)?;
     let is_little = (bytes.len() as u64) < LITTLE;
     let work = |given: Given<'_>| StoredFilter::open(given.argument);
     context.in_background(args, is_little, 2, work, |context, args, filter| {
         let filter = filter.map_err(|error| CommandError::message(format!("ERR {error}")))?;
-        still_here(context, args)?;
+        context.still_here(args)?;
         let mut key = context.open_mut(args, 1);
         if key.get()?.is_some() {
             return Err(CommandError::EXISTS);

@@ -6,9 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use valkey_module::raw::RedisModuleCtx;
 
-use super::context::Context;
-use super::dispatch::{Args, Kept};
-use super::reply::reply_bytes;
+use super::context::{Context, reply_bytes};
+use super::dispatch::{Args, RetainedString};
 use super::tasks::{Step, Task};
 use crate::error::CommandError;
 
@@ -56,7 +55,7 @@ struct Background<R> {
     outcome: Receiver<R>,
     has_ended: bool,
     finish: Option<Finish<R>>,
-    _argument: Kept,
+    _argument: RetainedString,
 }
 
 impl Context {
@@ -75,9 +74,9 @@ impl Context {
             return finish(self, args, work(given));
         }
         self.put_off(args, |replies| {
-            let kept = args.keep(argument);
+            let retained = args.retain(argument);
             // SAFETY: the task keeps the argument until the thread is done.
-            let given = Given { argument: unsafe { kept.bytes() }, replies };
+            let given = Given { argument: unsafe { retained.bytes() }, replies };
             let (sender, outcome) = channel();
             let work: Work = Box::new(move || {
                 // Nobody receives it if the client has gone.
@@ -87,7 +86,7 @@ impl Context {
                 (unsent.0)();
             }
             let finish: Option<Finish<R>> = Some(Box::new(finish));
-            Box::new(Background { outcome, has_ended: false, finish, _argument: kept })
+            Box::new(Background { outcome, has_ended: false, finish, _argument: retained })
         });
         Ok(())
     }

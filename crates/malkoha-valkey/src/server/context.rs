@@ -1,7 +1,7 @@
-//! One call of a command: its keys, replication, keyspace events.
+//! One call of a command: its keys, replication, keyspace events, replies.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_int, c_long};
 use std::io;
 
 use valkey_module::raw::{self, RedisModuleCtx};
@@ -9,6 +9,10 @@ use valkey_module::raw::{self, RedisModuleCtx};
 use super::dispatch::Args;
 use super::key::Key;
 use super::tasks::Task;
+use crate::error::CommandError;
+use crate::value::{StoredFilter, Value};
+
+const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 /// The client that a command replies to, and the server that runs it.
 pub(crate) struct Context {
@@ -115,6 +119,12 @@ impl Context {
         false
     }
 
+    /// An error if another node has the key by now. A result that a thread made must not be put
+    /// there, because nobody would find it.
+    pub(crate) fn still_here(&self, args: &Args<'_>) -> Result<(), CommandError> {
+        if self.has_moved(args) { Err(CommandError::MOVED) } else { Ok(()) }
+    }
+
     /// Tells watching clients and subscribers of keyspace events what happened to a key.
     pub(crate) fn changed(&self, args: &Args<'_>, index: usize, event: &CStr) {
         let key = args.raw(index);
@@ -170,9 +180,124 @@ impl Context {
         u64::try_from(now).unwrap_or(0)
     }
 
+    /// The time of this server, if the value's items expire. Replicas use their own clock too,
+    /// although the filter has the time of the primary's last change.
+    pub(crate) fn now(&self, value: &Value) -> u64 {
+        if value.expires() { self.milliseconds() } else { 0 }
+    }
+
+    /// Prepares a change of a filter. It waits until no thread reads the filter, where it can,
+    /// because changing it would copy it. If items expire, the filter and the replicas get the
+    /// time: right before the command, since its changes are replicated after that.
+    pub(crate) fn before_change(
+        &self,
+        args: &Args<'_>,
+        filter: &mut StoredFilter,
+    ) -> Result<(), CommandError> {
+        self.unless_lent(filter)?;
+        if !filter.expires() {
+            return Ok(());
+        }
+        if let Some(step) = filter.step_begun(self.milliseconds())
+            && !self.must_obey()
+        {
+            filter.advance(step);
+            self.replicate("CF.ADVANCE", &[args.get(1), step.to_string().as_bytes()]);
+        }
+        Ok(())
+    }
+
+    /// Delays the command while a thread reads the filter, if the client can wait.
+    pub(crate) fn unless_lent(&self, filter: &mut StoredFilter) -> Result<(), CommandError> {
+        if filter.is_lent() && self.can_wait() {
+            filter.wait_for_table();
+            return Err(CommandError::Lent);
+        }
+        Ok(())
+    }
+
     pub(super) fn has_flag(&self, flags: u32) -> bool {
         // SAFETY: the context is of this call.
         let set = unsafe { call!(RedisModule_GetContextFlags(self.raw)) };
         set.cast_unsigned() & flags != 0
     }
+
+    /// Whether the client speaks RESP3.
+    pub(crate) fn is_resp3(&self) -> bool {
+        // SAFETY: the context is of this call, or of the client that waits.
+        let flags = unsafe { call!(RedisModule_GetContextFlags(self.replies())) };
+        flags.cast_unsigned() & raw::REDISMODULE_CTX_FLAGS_RESP3 != 0
+    }
+
+    pub(crate) fn reply_ok(&self) {
+        raw::reply_with_simple_string(self.replies(), c"OK".as_ptr());
+    }
+
+    /// True or false in RESP3, 1 or 0 in RESP2.
+    pub(crate) fn reply_bool(&self, value: bool) {
+        raw::reply_with_bool(self.replies(), value.into());
+    }
+
+    pub(crate) fn reply_integer(&self, value: i64) {
+        raw::reply_with_long_long(self.replies(), value);
+    }
+
+    pub(crate) fn reply_count(&self, value: u64) {
+        self.reply_integer(i64::try_from(value).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn reply_double(&self, value: f64) {
+        raw::reply_with_double(self.replies(), value);
+    }
+
+    pub(crate) fn reply_null(&self) {
+        raw::reply_with_null(self.replies());
+    }
+
+    pub(crate) fn reply_bytes(&self, bytes: &[u8]) {
+        // SAFETY: the context is of this call.
+        unsafe { reply_bytes(self.replies(), bytes) };
+    }
+
+    /// Begins an array of `len` replies, which follow.
+    pub(crate) fn reply_array(&self, len: usize) {
+        raw::reply_with_array(self.replies(), long(len));
+    }
+
+    /// Begins a map of `len` pairs of replies, which follow; a flat array in RESP2.
+    pub(crate) fn reply_map(&self, len: usize) {
+        raw::reply_with_map(self.replies(), long(len));
+    }
+
+    pub(super) fn reply_command_error(&self, error: CommandError) {
+        let message: &str = match &error {
+            CommandError::WrongType => WRONG_TYPE,
+            CommandError::Message(message) => message,
+            // Found before the command waits.
+            CommandError::Arity => "ERR wrong number of arguments",
+            // Returned only where the command can wait.
+            CommandError::Lent => "ERR the filter is in use: try again",
+        };
+        // A message never has a line end or a 0 inside.
+        let clean = message.bytes().map(|byte| if byte < b' ' { b' ' } else { byte });
+        let text: Vec<u8> = clean.chain([0]).collect();
+        // SAFETY: the context is of this call, the text ends in 0, the server copies it.
+        unsafe { call!(RedisModule_ReplyWithError(self.replies(), text.as_ptr().cast())) };
+    }
+
+    pub(super) fn wrong_arity(&self) -> c_int {
+        // SAFETY: the context is of this call.
+        unsafe { call!(RedisModule_WrongArity(self.raw())) }
+    }
+}
+
+/// # Safety
+///
+/// The context is of a call that is going on, or of a client that waits.
+pub(super) unsafe fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
+    raw::reply_with_string_buffer(replies, bytes.as_ptr().cast(), bytes.len());
+}
+
+fn long(len: usize) -> c_long {
+    c_long::try_from(len).expect("no more items than memory")
 }

@@ -1,12 +1,12 @@
 //! From the server's call to a command's function and back.
 
 use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
 use valkey_module::raw::{RedisModuleCtx, RedisModuleString};
 
 use super::context::Context;
-use super::guarded;
 use super::tasks::{Step, Task};
 use crate::error::CommandError;
 
@@ -53,6 +53,13 @@ pub(crate) unsafe fn dispatch(
         Err(error) => context.reply_command_error(error),
     }
     0
+}
+
+/// Runs a callback's work. A callback must return even if the work panics: it returns `otherwise`
+/// then.
+#[inline]
+pub(super) fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
 /// A command that waits until its filter is no longer lent, and is then run again.
@@ -117,18 +124,18 @@ impl<'a> Args<'a> {
     }
 
     /// An argument that stays until what this returns is dropped.
-    pub(crate) fn keep(&self, index: usize) -> Kept {
+    pub(crate) fn retain(&self, index: usize) -> RetainedString {
         let string = self.raw(index);
         // SAFETY: a string of this call, counted once more.
         unsafe { call!(RedisModule_RetainString(std::ptr::null_mut(), string)) };
-        Kept(string)
+        RetainedString(string)
     }
 }
 
 /// A string of a command that stays. To be dropped where commands run.
-pub(crate) struct Kept(*mut RedisModuleString);
+pub(crate) struct RetainedString(*mut RedisModuleString);
 
-impl Kept {
+impl RetainedString {
     /// Its bytes.
     ///
     /// # Safety
@@ -139,9 +146,9 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for RetainedString {
     fn drop(&mut self) {
-        // SAFETY: counted by `keep`, and given back once.
+        // SAFETY: counted by `retain`, and given back once.
         unsafe { call!(RedisModule_FreeString(std::ptr::null_mut(), self.0)) };
     }
 }

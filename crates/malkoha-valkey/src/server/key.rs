@@ -9,7 +9,7 @@ use valkey_module::raw::{
 };
 
 use crate::error::CommandError;
-use crate::value::{Chain, Value};
+use crate::value::{Chain, StoredFilter, Value};
 
 /// The type of our values, once registered.
 pub(super) static DATA_TYPE: AtomicPtr<RedisModuleType> = AtomicPtr::new(null_mut());
@@ -64,6 +64,48 @@ impl Key<'_> {
     pub(crate) fn get_mut(&mut self) -> Result<Option<&mut Value>, OtherType> {
         // SAFETY: as in `get`.
         self.value.map(|value| unsafe { value.as_mut() })
+    }
+
+    /// Its value; an error if it is being loaded or of another type.
+    pub(crate) fn whole(&self) -> Result<Option<&Value>, CommandError> {
+        match self.get()? {
+            Some(Value::Loading(_)) => Err(CommandError::LOADING),
+            value => Ok(value),
+        }
+    }
+
+    /// As [`whole`](Self::whole), but a key of another type contains nothing, like a missing one.
+    pub(crate) fn whole_if_any(&self) -> Result<Option<&Value>, CommandError> {
+        match self.whole() {
+            Err(CommandError::WrongType) => Ok(None),
+            other => other,
+        }
+    }
+
+    /// Its value, to be changed; `otherwise` if the key is missing or holds another type.
+    pub(crate) fn existing(&mut self, otherwise: CommandError) -> Result<&mut Value, CommandError> {
+        match self.get_mut().ok().flatten().ok_or(otherwise)? {
+            Value::Loading(_) => Err(CommandError::LOADING),
+            value => Ok(value),
+        }
+    }
+
+    /// Its filter, to be changed. It can have a part from RedisBloom.
+    pub(crate) fn filter_mut(&mut self) -> Result<Option<&mut StoredFilter>, CommandError> {
+        match self.get_mut()? {
+            Some(Value::Filter(filter)) => Ok(Some(filter)),
+            Some(Value::RedisBloom(_)) => Err(CommandError::OF_REDISBLOOM),
+            Some(Value::Loading(_)) => Err(CommandError::LOADING),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`filter_mut`](Self::filter_mut); an error if a part is RedisBloom's.
+    pub(crate) fn ours(&mut self) -> Result<Option<&mut StoredFilter>, CommandError> {
+        match self.filter_mut()? {
+            Some(filter) if filter.older().is_some() => Err(CommandError::OF_REDISBLOOM),
+            filter => Ok(filter),
+        }
     }
 
     /// Replaces the key's value, and keeps its time to live, which the server would remove.

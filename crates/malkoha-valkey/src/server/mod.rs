@@ -1,4 +1,4 @@
-//! The module API: all that is `unsafe` is in here.
+//! The module API: `unsafe` is in here, and where `lib.rs` loads the module.
 //!
 //! Commands see a [`Context`], [`Args`] and [`Key`]s; values see a `Sink` and a `Source`.
 //!
@@ -38,26 +38,16 @@ mod load;
 #[cfg(not(test))]
 mod memory;
 mod metadata;
-mod reply;
 mod room;
 mod tasks;
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) use background::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::Context;
-pub(crate) use dispatch::{Args, Entry, Kept, dispatch, entry};
+pub(crate) use dispatch::{Args, Entry, RetainedString, dispatch, entry};
 pub(crate) use key::Key;
 pub(crate) use load::load;
 #[cfg(not(test))]
 pub(crate) use memory::ServerMemory;
 pub(crate) use room::Promised;
 pub(crate) use tasks::{PIECE, Step, Task};
-
-/// Runs a callback's work. A callback must return even if the work panics: it returns `otherwise`
-/// then.
-#[inline]
-fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
-}

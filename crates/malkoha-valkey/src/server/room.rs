@@ -1,10 +1,11 @@
-//! The room that `maxmemory` leaves for commands.
+//! The room that `malkoha.max-filter-bytes` and `maxmemory` leave for commands.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use valkey_module::Context as Server;
 
-use super::Context;
+use super::{Context, max_filter_bytes};
+use crate::error::CommandError;
 
 /// Bytes that a command may take without asking whether there is room.
 const LITTLE: u64 = 64 << 10;
@@ -29,6 +30,19 @@ impl Drop for Promised {
 }
 
 impl Context {
+    /// Bytes that a filter may take.
+    pub(crate) fn limit(&self) -> u64 {
+        if self.must_obey() { u64::MAX } else { max_filter_bytes() }
+    }
+
+    /// An error if no filter may take so many bytes, or `maxmemory` leaves no room for them.
+    pub(crate) fn check_room(&self, bytes: u64) -> Result<(), CommandError> {
+        if bytes > self.limit() {
+            return Err(CommandError::too_large());
+        }
+        self.has_memory_for(bytes).then_some(()).ok_or(CommandError::NO_MEMORY)
+    }
+
     /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes
     /// room after the command. Then only what does not fit an empty server is refused.
     pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {

@@ -18,8 +18,7 @@ use valkey_module::Context as Server;
 use valkey_module::raw::{RedisModuleBlockedClient, RedisModuleCtx};
 
 use super::context::Context;
-use super::dispatch::{Args, Kept};
-use super::guarded;
+use super::dispatch::{Args, RetainedString, guarded};
 use crate::error::CommandError;
 
 /// The time that a piece of work takes, about: no more than half of what others are to wait at
@@ -56,7 +55,7 @@ pub(crate) trait Task {
 
     /// Arguments that it has kept, so that the server need not free them all at once, which takes
     /// as long as all that was done with them.
-    fn leftovers(&mut self) -> Vec<Kept> {
+    fn leftovers(&mut self) -> Vec<RetainedString> {
         Vec::new()
     }
 }
@@ -169,14 +168,14 @@ fn go_on(server: &Server, mut blocked: Box<Blocked>) {
 }
 
 /// Frees what a task has kept, a part at a time.
-fn free_after(server: &Server, leftovers: Vec<Kept>) {
+fn free_after(server: &Server, leftovers: Vec<RetainedString>) {
     if !leftovers.is_empty() {
         server.create_timer(PAUSE, free_some, leftovers);
     }
 }
 
 /// The timer's callback.
-fn free_some(server: &Server, mut leftovers: Vec<Kept>) {
+fn free_some(server: &Server, mut leftovers: Vec<RetainedString>) {
     let begun = Instant::now();
     while !leftovers.is_empty() && begun.elapsed() < PIECE {
         leftovers.truncate(leftovers.len().saturating_sub(FREED));

@@ -46,8 +46,7 @@ pub(crate) fn count_allocated(bytes: i64) {
     BALANCE.with(|balance| balance.set(balance.get().wrapping_add(bytes)));
 }
 
-/// What work returns, and by how many bytes the memory has grown that it has not given back. What
-/// is returned must have no memory of its own, or it counts as the work's.
+/// Runs `work`; returns its result and the net bytes that it allocated, those of the result too.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = BALANCE.with(Cell::get);
     let outcome = work();

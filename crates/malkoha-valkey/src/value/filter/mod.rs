@@ -1,27 +1,21 @@
 //! A filter as a key holds it: a few items, or a table.
 
-mod change;
 mod large;
+mod make;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{mem, thread};
 
-use malkoha::{BuildError, KeyHasher};
+use malkoha::KeyHasher;
 
 pub(crate) use large::Large;
 
-use super::properties::{Expiry, Properties};
+use super::properties::Properties;
 use super::redisbloom::Chain;
-use super::small::{DELETED_END, Small};
-use super::stats::{self, measure};
-use super::table::{Kind, NotUnited, Table};
-
-/// Items that an emptied filter is made for at once: in a few milliseconds.
-const MOST_BEGUN: u64 = 1 << 22;
-/// Allocations that are freed at once.
-const FEW: usize = 256;
+use super::small::Small;
+use super::stats::measure;
+use super::table::{Kind, Table};
 
 /// How long a waiting change keeps others from borrowing the table, after each check whether the
 /// table has been given back. Checks are a millisecond apart, or more when the server is busy.
@@ -48,26 +42,6 @@ impl StoredFilter {
     /// The filter of a table that takes `bytes` bytes.
     pub(super) fn of(table: Table, properties: Properties, deleted: u64, bytes: i64) -> Self {
         IsLarge(Large::of(table, properties, deleted, bytes))
-    }
-
-    /// An empty one.
-    pub(crate) fn create(
-        properties: Properties,
-        expiry: Option<Expiry>,
-        hasher: KeyHasher,
-    ) -> Result<Self, BuildError> {
-        let (table, bytes) = measure(|| properties.build(expiry, hasher));
-        let table = table?;
-        let small = Small::instead_of(&table, &properties, hasher);
-        Ok(small.map_or_else(|| Self::of(table, properties, 0, bytes), IsSmall))
-    }
-
-    /// The filter of a file of the library.
-    pub(crate) fn open(file: &[u8]) -> Result<Self, String> {
-        let (table, bytes) = measure(|| Table::open(file));
-        let table = table?;
-        let properties = Properties::of_file(&table);
-        Ok(Self::of(table, properties, 0, bytes))
     }
 
     /// The same with RedisBloom's part, if anything is left of it.
@@ -240,40 +214,6 @@ impl StoredFilter {
         }
     }
 
-    /// A filter of these properties that has all that is in these tables, unless it would take more
-    /// than `max_bytes`, which is checked after each table.
-    pub(crate) fn union(
-        properties: Properties,
-        deleted: u64,
-        tables: &[Arc<Table>],
-        max_bytes: u64,
-    ) -> Result<Self, NotUnited> {
-        let (united, bytes) = measure(|| {
-            let (first, others) = tables.split_first().ok_or(NotUnited::Kinds)?;
-            let mut united = Table::clone(first);
-            others.iter().try_for_each(|other| {
-                united.unite(other)?;
-                let fits = united.size_in_bytes() <= max_bytes;
-                fits.then_some(()).ok_or(NotUnited::TooLarge)
-            })?;
-            Ok::<_, NotUnited>(united)
-        });
-        let united = Self::of(united?, properties, deleted, bytes);
-        stats::ADDED.add(tables.iter().skip(1).map(|other| other.len(0)).sum());
-        Ok(united)
-    }
-
-    /// A filter of these properties with the items of a table that have not expired, and with room
-    /// for them alone.
-    pub(crate) fn swept(properties: Properties, deleted: u64, table: &Table) -> Self {
-        let (table, bytes) = measure(|| {
-            let mut table = table.clone();
-            table.sweep();
-            table
-        });
-        Self::of(table, properties, deleted, bytes)
-    }
-
     /// Whether it holds more than it may.
     pub(crate) fn is_overfull(&self) -> bool {
         let most = self.properties().capacity;
@@ -291,36 +231,58 @@ impl StoredFilter {
         large.older.take().map(|older| *older)
     }
 
-    /// Makes a filter that has grown and is empty as it began, unless that takes long: CF.COMPACT
-    /// does it then, and for those that came from a file.
-    fn give_back(&mut self) {
-        let IsLarge(large) = self else { return };
-        let Table::Lasting(filter) = large.table() else { return };
-        let (properties, deleted, hasher) = (large.properties, large.deleted, filter.hasher());
-        if !filter.is_empty() || properties.capacity > MOST_BEGUN {
-            return;
+    /// Adds a copy of an item, or one that is not in already, unless the filter takes `max_bytes`;
+    /// returns whether it was added.
+    pub(crate) fn insert(
+        &mut self,
+        item: &[u8],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Result<bool, Refused> {
+        if let IsSmall(small) = self
+            && let Some(added) = small.insert(item, absent_only)
+        {
+            return Ok(added);
         }
-        // Slots to begin with are a twentieth more than items, in buckets up to a sixteenth more.
-        let begun = properties.capacity + properties.capacity / 4;
-        if !properties.begins_small() && 4 * filter.buckets() <= begun {
-            return;
-        }
-        // Fails if the properties are those of a file.
-        let Ok(mut fresh) = Self::create(properties, None, hasher) else { return };
-        fresh.set_deleted(deleted);
-        let fresh = fresh.with_older(self.take_older());
-        let before = mem::replace(self, fresh);
-        if before.allocations() > FEW {
-            // Without a thread, it is freed here.
-            let _ = thread::Builder::new().spawn(move || drop(before));
-        }
+        self.large().insert(item, absent_only, max_bytes)
     }
 
-    fn set_deleted(&mut self, deleted: u64) {
-        match self {
-            IsSmall(small) if deleted < DELETED_END => small.set_deleted(deleted),
-            _ => self.large().deleted = deleted,
+    /// Adds a copy of each item, or of each that is not in already; returns which were added.
+    pub(crate) fn insert_all(
+        &mut self,
+        items: &[&[u8]],
+        absent_only: bool,
+        max_bytes: u64,
+    ) -> Vec<Result<bool, Refused>> {
+        let mut outcomes = Vec::new();
+        if let IsSmall(small) = self {
+            outcomes.extend(items.iter().map_while(|item| small.insert(item, absent_only)).map(Ok));
         }
+        let left = &items[outcomes.len()..];
+        if outcomes.is_empty() || !left.is_empty() {
+            outcomes.extend(self.large().insert_all(left, absent_only, max_bytes));
+        }
+        outcomes
+    }
+
+    /// Deletes a copy of an item; returns whether it was there.
+    pub(crate) fn remove(&mut self, item: &[u8]) -> bool {
+        let removed = if let IsSmall(small) = self { small.remove(item) } else { None };
+        removed.unwrap_or_else(|| {
+            let removed = self.large().remove(item);
+            self.give_back();
+            removed
+        })
+    }
+
+    /// Deletes a copy of each item; returns which were there.
+    pub(crate) fn remove_all(&mut self, items: &[&[u8]]) -> Vec<bool> {
+        let IsLarge(large) = self else {
+            return items.iter().map(|item| self.remove(item)).collect();
+        };
+        let removed = large.remove_all(items);
+        self.give_back();
+        removed
     }
 }
 
