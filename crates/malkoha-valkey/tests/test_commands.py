@@ -328,6 +328,14 @@ class Commands(unittest.TestCase):
             self.refused("wrong number", lambda: run("CF.INSERT", "f", "NOCREATE", "ITEMS"))
             for rate in "0", "1", "nan", "1e-9":
                 self.refused("error-rate must be", lambda: run("CONFIG", "SET", "malkoha.error-rate", rate))
+            # A rate that filters can have only if they need not keep to it for long.
+            client.config_set("malkoha.error-rate", "6e-8")
+            self.refused("error-rate must be", lambda: client.config_set("malkoha.growth", 10**9))
+            self.assertEqual(client.config_get("malkoha.growth"), {"malkoha.growth": "1"})
+            client.config_set("malkoha.error-rate", "0.01")
+            client.config_set("malkoha.growth", 10**9)
+            self.refused("error-rate must be", lambda: client.config_set("malkoha.error-rate", "6e-8"))
+            client.config_set("malkoha.growth", 1)
             small = "CF.INSERT f CAPACITY 3 ITEMS a".split()
             self.refused("Capacity must be", lambda: run(*small))
             self.refused("Unknown argument", lambda: run("CF.INSERT", "f", "WHAT", "ITEMS", "a"))

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering};
 
 use malkoha::KeyHasher;
+use valkey_module::ValkeyError;
 use valkey_module::configuration::{ConfigurationFlags, register_i64_configuration};
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
@@ -21,6 +22,10 @@ static ERROR_RATE_TEXT: AtomicPtr<RedisModuleString> = AtomicPtr::new(null_mut()
 
 const DEFAULT_RATE: f64 = 0.01;
 const DEFAULT_RATE_TEXT: &CStr = c"0.01";
+
+/// Why a rate or a growth is refused.
+const IMPOSSIBLE: &str = "error-rate must be a number below 1 that filters can keep to up to \
+    malkoha.growth: for a growth of 1 about 5e-8 or more, for any growth 3e-7";
 
 /// The least and the greatest default capacity.
 const CAPACITIES: (i64, i64) = (4, 1 << 30);
@@ -63,7 +68,13 @@ pub(super) fn register(context: *mut RedisModuleCtx) -> bool {
     let module = valkey_module::Context::new(context);
     let number = |name, value: &'static AtomicI64, (min, max), flags| {
         let default = value.load(Ordering::Relaxed);
-        register_i64_configuration(&module, name, value, default, min, max, flags, None, None);
+        // The server sets the value that it had if this fails.
+        let on_set = |_: &_, _: &_, _: &_| {
+            let is_possible = is_possible(defaults(None).error_rate);
+            is_possible.then_some(()).ok_or(ValkeyError::Str(IMPOSSIBLE))
+        };
+        let on_set = Some(Box::new(on_set) as _);
+        register_i64_configuration(&module, name, value, default, min, max, flags, None, on_set);
     };
     number("capacity", &CAPACITY, CAPACITIES, ConfigurationFlags::DEFAULT);
     number("growth", &GROWTH, (1, 1_000_000_000), ConfigurationFlags::DEFAULT);
@@ -101,8 +112,7 @@ unsafe extern "C" fn set_rate(
     error: *mut *mut RedisModuleString,
 ) -> c_int {
     let Some(rate) = parse_rate(bytes(value)).filter(|&rate| is_possible(rate)) else {
-        let text = "error-rate must be a number below 1 that filters can have, about 1e-7 or more";
-        let (start, len) = (text.as_ptr().cast(), text.len());
+        let (start, len) = (IMPOSSIBLE.as_ptr().cast(), IMPOSSIBLE.len());
         // SAFETY: the server gives room for a message, a string of its own that it frees.
         unsafe { *error = call!(RedisModule_CreateString(null_mut(), start, len)) };
         return 1;
