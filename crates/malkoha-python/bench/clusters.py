@@ -3,8 +3,10 @@
     unshare -n sh -c 'ip link set lo up; exec python bench/clusters.py dask|ray|spark [JOB ...] [OPTION ...]'
 
 Jobs are those of JOBS, by default all. `deduplicate` keeps one of the rows of each key: --distinct keys, of
-which a --twice'th are there twice. `join` keeps those of --rows rows whose key is one of --known. Each
-job reads Parquet files and writes some, which are then compared with the exact answer, key by key.
+which a --twice'th are there twice. `join` keeps those of --rows rows whose key is one of --known. `texts`
+keeps one of two similar texts: --texts of 60 words, each twice, the second time with one word changed;
+`texts-spread` by a shuffle, on Ray by two actors. Each job reads Parquet files and writes some, which are
+then compared with the exact answer, key by key, or for texts: of each pair one is there.
 
 Keys are 64 bits without order; a row has --columns more of eight bytes. In a network of its own, "moved"
 is all that went through the loopback interface: between workers, and between them and the driver. Spark's
@@ -56,9 +58,25 @@ def make(folder, count, columns, numbers):
     return str(folder)
 
 
+def make_texts(folder, pairs):
+    if folder.exists():
+        return str(folder)
+    random, words = np.random.default_rng(1), np.array([f"word{n}" for n in range(50_000)])
+    first = random.integers(0, len(words), (pairs, 60))
+    second = first.copy()
+    second[np.arange(pairs), random.integers(0, 60, pairs)] = random.integers(0, len(words), pairs)
+    order, texts = random.permutation(2 * pairs), np.concatenate([first, second])
+    folder.mkdir(parents=True)
+    for number, part in enumerate(np.array_split(order, 20)):
+        rows = {"key": part % pairs, "text": [" ".join(text) for text in words[texts[part]]]}
+        pa.parquet.write_table(pa.table(rows), folder / f"{number:02}.parquet")
+    return str(folder)
+
+
 class Data:
-    def __init__(self, folder, rows, known, distinct, twice, columns):
-        self.known, self.every, self.distinct = known, rows // known, distinct
+    def __init__(self, folder, rows, known, distinct, twice, columns, pairs):
+        self.known, self.every, self.distinct, self.pairs = known, rows // known, distinct, pairs
+        self.texts = make_texts(folder / f"texts-{pairs}", pairs)
         name = f"{rows}-{known}-{columns}"
         self.rows = make(folder / f"rows-{name}", rows, columns, lambda a, b: np.arange(a, b))
         few = lambda a, b: np.arange(a, b) * self.every
@@ -72,6 +90,10 @@ class Data:
     def check(self, job):
         """What was written is the exact answer."""
         found = pa.dataset.dataset(self.out, format="parquet").to_table(["key"])["key"].to_numpy()
+        if job.startswith("texts"):
+            lost = self.pairs - len(np.unique(found))
+            assert lost <= 2 * self.pairs * 1e-4, (lost, len(found))
+            return len(found), lost
         exact = np.arange(self.distinct)
         if job.startswith("join"):
             exact = np.arange(0, self.known * self.every, self.every)
@@ -82,6 +104,8 @@ class Data:
 
 
 class Dask:
+    spread = {"shuffle": True}
+
     def __init__(self):
         import dask
         import dask.dataframe as dd
@@ -118,6 +142,8 @@ class Dask:
 
 
 class Ray:
+    spread = {"actors": 2}
+
     def __init__(self):
         import ray
         import ray.data
@@ -158,6 +184,8 @@ class Ray:
 
 
 class Spark:
+    spread = {"shuffle": True}
+
     def __init__(self):
         import pyspark
         from pyspark.sql import SparkSession
@@ -236,11 +264,18 @@ def deduplicate(engine, data, filtered):
     return engine.helpers.deduplicate(rows, "key", fpr=RATE) if filtered else engine.once(rows)
 
 
+def texts(engine, data, spread):
+    rows = engine.read(data.texts)
+    return engine.helpers.deduplicate_text(rows, "text", **(engine.spread if spread else {}))
+
+
 JOBS = {
     "deduplicate": lambda *given: deduplicate(*given, True),
     "deduplicate-plain": lambda *given: deduplicate(*given, False),
     "join": lambda *given: join(*given, True),
     "join-plain": lambda *given: join(*given, False),
+    "texts": lambda *given: texts(*given, False),
+    "texts-spread": lambda *given: texts(*given, True),
 }
 
 
@@ -272,10 +307,11 @@ def main():
     parser.add_argument("--distinct", type=int, default=20_000_000)
     parser.add_argument("--twice", type=int, default=4)
     parser.add_argument("--columns", type=int, default=2)
+    parser.add_argument("--texts", type=int, default=500_000)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/malkoha-clusters"))
     given = parser.parse_args()
     folder = given.folder.resolve()
-    data = Data(folder, given.rows, given.known, given.distinct, given.twice, given.columns)
+    data = Data(folder, given.rows, given.known, given.distinct, given.twice, given.columns, given.texts)
     engine = ENGINES[given.engine]()
     load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
     print(f"{engine.name}, Python {platform.python_version()}, {WORKERS} workers of one thread on "

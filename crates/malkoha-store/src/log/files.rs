@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use super::file::{LINES, LogFile};
+use super::file::LogFile;
+use super::read::LINES;
 use super::{MAX_FILE_BYTES, MIN_FILE_BYTES, UNIT, to_usize};
 
 const SLOT_BITS: u32 = 20;
