@@ -69,7 +69,13 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
     let mut ids: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     ids.sort_unstable();
     let repairing = on_damage == OnDamage::Skip;
-    let (checkpoint, damage) = read_checkpoint(storage, repairing)?;
+    let (checkpoint, damage) = match index::read(storage) {
+        Ok(found) => (found, None),
+        Err(error) if error.is_damage() => (None, Some(error)),
+        // Opening for writing could never replace it.
+        Err(error) if error.is_unreadable() && repairing => (None, Some(error)),
+        Err(error) => return Err(error),
+    };
     // A repair reads the log alone, but learns from the checkpoint which part was durable.
     let (checkpoint, known) = match checkpoint {
         Some((known, _)) if repairing => (None, Some(known)),
@@ -120,20 +126,6 @@ pub(crate) fn recover(storage: &dyn Storage, on_damage: OnDamage) -> Result<Opti
         opening.keep_useless()?;
     }
     opening.finish(tail, checkpoint.as_ref(), &ids).map(Some)
-}
-
-/// The checkpoint, or why there is none.
-fn read_checkpoint(
-    storage: &dyn Storage,
-    repairing: bool,
-) -> Result<(Option<(Checkpoint, Index)>, Option<Error>)> {
-    match index::read(storage) {
-        Ok(found) => Ok((found, None)),
-        Err(error) if error.is_damage() => Ok((None, Some(error))),
-        // Opening for writing could never replace it.
-        Err(error) if error.is_unreadable() && repairing => Ok((None, Some(error))),
-        Err(error) => Err(error),
-    }
 }
 
 struct Start {
