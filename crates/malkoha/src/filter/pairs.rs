@@ -46,8 +46,9 @@ impl<T: Candidates> Filter<T, Values> {
         self.table.for_each_candidate(hash, each);
     }
 
-    /// The candidate of a hash, if there is at most one. This takes half the instructions of
-    /// [`for_each_candidate`](Self::for_each_candidate), and most keys have one candidate or none.
+    /// The candidate of a hash, if there is at most one. Most keys have one candidate or none. In a
+    /// map that grows, this takes two thirds of the instructions of
+    /// [`for_each_candidate`](Self::for_each_candidate).
     ///
     /// ```
     /// use malkoha::{GrowableCuckooMap, Sole};

@@ -1,10 +1,9 @@
 //! The candidates of keys of a map.
 //!
-//! Most keys have one or none. What looks for the one of each key of a batch is compiled for the
-//! usual segments alone, without a branch that depends on which of its two buckets
-//! a key lies in.
+//! Most keys have one or none. Lookups of these have a specialised path for segments with grouped
+//! buckets, without a branch that depends on which of its two buckets a key lies in.
 
-use super::any_codec::with_codec;
+use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
 use super::bucket_word::read;
 use super::codec::Codec;
@@ -105,23 +104,47 @@ impl Candidates for Growing {
         values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
     }
 
+    #[inline]
+    fn sole_candidate(&self, hash: u64) -> Sole {
+        let Some(any_codec) = self.usual_codec() else { return self.sole_of_all(hash) };
+        let target = self.plain_target(any_codec, hash);
+        let segment = self.segments.from(target.entry.address).as_ptr();
+        let [first, second] = target.spot.places;
+        let sole = with_codec!(any_codec, codec => {
+            let buckets = Buckets {
+                segment,
+                bits: self.bits_of(codec.width, &target),
+                home: (target.number(), first.min(second)),
+                value_bits: target.entry.word.form().value_bits,
+            };
+            // SAFETY: these are buckets of the segment's form, which the directory keeps with it,
+            // and the codec is that of all segments.
+            unsafe {
+                if codec.is_short() {
+                    buckets.sole::<true, _>(codec, target.spot.fingerprint, &self.spill)
+                } else {
+                    buckets.sole::<false, _>(codec, target.spot.fingerprint, &self.spill)
+                }
+            }
+        });
+        if sole == Sole::Several { self.sole_of_all(hash) } else { sole }
+    }
+
     fn sole_candidates(&self, hashes: &[u64], found: &mut [Sole]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        let is_usual = self.is_grouped() && self.shape.value_bits <= MOST_BITS;
-        let Some(any_codec) = self.plain.filter(|_| is_usual) else {
+        let Some(any_codec) = self.usual_codec() else {
             let (ask, mut table) = (|table: &&Self, hash: u64| table.prefetch(hash), self);
             return ring::one_by_one(&mut table, hashes, ask, |table, i, hash, ()| {
-                found[i] = table.sole_candidate(hash);
+                found[i] = table.sole_of_all(hash);
             });
         };
         with_codec!(any_codec, codec => {
-            // SAFETY: the table is plain, so the codec is that of all segments, whose buckets are
-            // in groups.
+            // SAFETY: the codec is that of all segments, whose buckets are in groups.
             unsafe { batch::soles(codec, self, hashes, found) }
         });
         for (found, &hash) in found.iter_mut().zip(hashes) {
             if *found == Sole::Several {
-                *found = self.sole_candidate(hash);
+                *found = self.sole_of_all(hash);
             }
         }
     }
@@ -174,6 +197,18 @@ impl Candidates for Growing {
 }
 
 impl Growing {
+    /// The codec of all segments, if [`Buckets::sole`] can read them.
+    #[inline(always)]
+    fn usual_codec(&self) -> Option<&'static AnyCodec> {
+        self.plain.filter(|_| self.is_grouped() && self.shape.value_bits <= MOST_BITS)
+    }
+
+    /// [`sole_candidate`](Candidates::sole_candidate) in segments of any kind.
+    #[inline(never)]
+    fn sole_of_all(&self, hash: u64) -> Sole {
+        Sole::of(|each| self.for_each_candidate(hash, each))
+    }
+
     /// The values of spilled copies and of stashed keys that match.
     #[cold]
     fn spilled_values(&self, target: &Target) -> Vec<(u64, u64)> {
