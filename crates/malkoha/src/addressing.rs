@@ -31,6 +31,13 @@ pub(crate) const fn spread(fingerprint: u64, factor: u64, range: u64) -> u64 {
     scale(fingerprint.wrapping_mul(factor) & LOW_32, range)
 }
 
+/// A number of something in memory as an index: it fits.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+pub(crate) fn index(number: u64) -> usize {
+    number as usize
+}
+
 /// The two candidate places of a key in its segment, and its fingerprint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Probe {

@@ -153,6 +153,8 @@ pub mod params;
 mod partitioned;
 mod ring;
 mod spill;
+#[cfg(feature = "std")]
+mod sync;
 mod table;
 mod threads;
 

@@ -7,8 +7,7 @@ use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::addressing::{LOW_32, MIX, Probe, scale};
-use crate::layout::bits::index;
+use crate::addressing::{LOW_32, MIX, Probe, index, scale};
 
 /// Equal copies of a key in the table before further ones are spilled.
 pub(crate) const MAX_COPIES: u32 = 2;

@@ -12,10 +12,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use crate::error::BuildError;
-use crate::filter::{CuckooFilter, Filter};
+use crate::filter::{CuckooFilter, Filter, KeysOf};
 use crate::geometry::Layout;
 use crate::key::{Key, KeyHasher};
-use crate::table::rounds::{self, KeysOf};
+use crate::table::source;
 use crate::table::traits::Change;
 
 /// Builds the filters and maps of this library from a capacity, a false-positive rate, and options.
@@ -330,7 +330,7 @@ where
         };
         let expected = usize::try_from(expected).unwrap_or(usize::MAX);
         let mut filter = self.sized_for(expected)?;
-        if rounds::insert_stream(&mut filter.table, hashes, expected) {
+        if source::insert_stream(&mut filter.table, hashes, expected) {
             Ok(filter)
         } else {
             Err(filter.table.refusal().into())

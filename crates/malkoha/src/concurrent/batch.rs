@@ -1,11 +1,11 @@
 //! Many keys at once: their lines are requested long before they are looked at.
 
-use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
 use crate::addressing::Probe;
 use crate::arch::vectorized;
 use crate::locks::Locking;
 use crate::ring::{self, GROUP};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Lookups that are one operation where a filter has one lock.
 const WHOLE: usize = 1024;

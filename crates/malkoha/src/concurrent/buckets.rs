@@ -4,11 +4,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use super::sync::AtomicU64;
-use crate::addressing::Probe;
+use crate::addressing::{Probe, index};
 use crate::arch::prefetch_from;
 use crate::geometry::Geometry;
-use crate::layout::bits::index;
+use crate::sync::AtomicU64;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 use crate::table::{IS_MAPPED, MAPPED_FROM, mapped};
 

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::counter::Counter;
 use super::shared::Shared;
+use crate::addressing::index;
 use crate::error::BuildError;
 use crate::geometry::Layout;
-use crate::layout::bits::index;
 use crate::locks::Locking;
 use crate::table::{Fixed, Parts, zeroed};
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::sync::{AtomicU64, Ordering, Padded};
+use crate::sync::{AtomicU64, Ordering, Padded};
 
 /// Parts of a count: threads share one only where there are more threads.
 const PARTS: usize = if cfg!(any(loom, shuttle)) { 1 } else { 64 };

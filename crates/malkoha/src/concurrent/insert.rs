@@ -3,15 +3,14 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::sync::{AtomicU64, Ordering};
 use super::table::Table;
-use crate::addressing::Probe;
+use crate::addressing::{Probe, index};
 use crate::arch::prefetch_from;
-use crate::layout::bits::index;
 use crate::layout::search_budget::{self, NEAR, SHORT};
 use crate::layout::{Neighbours, Placement, Search};
 use crate::locks::{Exclude, Locking};
 use crate::spill::MAX_COPIES;
+use crate::sync::{AtomicU64, Ordering};
 
 thread_local! {
     /// This thread's memory for searches. Taken out while it is used. Absent when a thread ends.

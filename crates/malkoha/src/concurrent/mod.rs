@@ -9,8 +9,6 @@ mod insert;
 mod lookup;
 mod shared;
 mod snapshot;
-
-pub(crate) mod sync;
 mod table;
 // WebAssembly has no threads.
 #[cfg(all(test, not(target_family = "wasm")))]

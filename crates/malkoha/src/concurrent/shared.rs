@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::error::{BuildError, InsertError};
 use crate::geometry::Geometry;
 use crate::locks::{Locking, ParkingLock, Striped};
-use crate::table::rounds::{self, Source};
+use crate::table::source::{self, Source};
 use crate::table::traits::CHUNK;
 
 /// A table that any number of threads read and change at the same time.
@@ -67,7 +67,7 @@ impl<P: Locking> Shared<P> {
     /// Inserts the hashes of a batch that have no copy yet. Sets in `new` whether it did. Returns
     /// the positions of those that found no place.
     pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
-        rounds::in_parts(source, CHUNK, new, |hashes, new| {
+        source::in_parts(source, CHUNK, new, |hashes, new| {
             let mut refused = Vec::new();
             self.table.pipelined(hashes, |i, probe| {
                 let unique = self.table.whole(|table| table.insert_unique(probe, self.max_kicks));

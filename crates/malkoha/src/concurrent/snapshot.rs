@@ -12,8 +12,8 @@ use crate::layout::bits::LaneFormat;
 use crate::locks::Locking;
 use crate::spill::SpillKey;
 
-use super::sync::Ordering;
 use super::table::Table;
+use crate::sync::Ordering;
 
 /// One segment of a table as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]

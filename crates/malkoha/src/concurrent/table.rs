@@ -25,14 +25,14 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::buckets::Buckets;
-use super::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
-use crate::addressing::{Addressing, Probe};
+use crate::addressing::{Addressing, Probe, index};
 use crate::geometry::Geometry;
-use crate::layout::bits::{LaneFormat, index};
+use crate::layout::bits::LaneFormat;
 use crate::layout::search_budget;
 use crate::layout::{Placement, Step};
 use crate::locks::{Exclude, Locking};
 use crate::spill::{MAX_COPIES, Spill, SpillKey};
+use crate::sync::{AtomicU64, Ordering, Padded, RwLock, RwLockWriteGuard};
 
 #[derive(Debug)]
 pub(super) struct Table<P: Locking> {

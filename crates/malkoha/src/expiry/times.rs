@@ -9,8 +9,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::addressing::index;
 use crate::error::{BuildError, InsertError};
-use crate::layout::bits::index;
 
 /// Steps of a window, at most: labels of 8 bits.
 pub(crate) const MOST_STEPS: u32 = 255;

@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::{Filter, all_but};
 #[cfg(feature = "std")]
@@ -11,12 +12,12 @@ use crate::error::{BatchError, InsertError};
 use crate::expiry::Expiring;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, hash_chunks, hash_one};
+use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
 #[cfg(feature = "std")]
 use crate::locks::Locking;
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
-use crate::table::rounds::{self, Hashes, KeysOf, Source};
+use crate::table::source::{self, Hashes, Source};
 use crate::table::traits::Change;
 #[cfg(feature = "std")]
 use crate::table::traits::Lookup;
@@ -215,7 +216,7 @@ impl<T: Change> Filter<T> {
         source: &(impl Source + Sync),
         threads: usize,
     ) -> Result<(), BatchError> {
-        let refused = rounds::insert_on_threads(&mut self.table, source, threads);
+        let refused = source::insert_on_threads(&mut self.table, source, threads);
         all_but(refused, || self.table.refusal())
     }
 
@@ -231,5 +232,22 @@ impl<T: Change> Filter<T> {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), InsertError> {
         keys.into_iter().try_for_each(|key| self.insert(key))
+    }
+}
+
+/// Keys that are hashed as a batch is inserted.
+pub(crate) struct KeysOf<'a, K>(pub(crate) &'a [K], pub(crate) KeyHasher);
+
+impl<K: Key> Source for KeysOf<'_, K> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn hashes(&self, range: Range<usize>, at_once: usize, each: impl FnMut(usize, &[u64])) {
+        hash_chunks(self.1, &self.0[range], at_once, each);
+    }
+
+    fn hash(&self, position: usize) -> Option<u64> {
+        self.0.get(position).map(|key| key.hash_with(self.1))
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Filter, all_but, same_hash};
+use super::{Filter, KeysOf, all_but, same_hash};
 use crate::builder::{Build, Builder};
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
@@ -12,7 +12,7 @@ use crate::growable::Growing;
 use crate::key::{Key, hash_one};
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
-use crate::table::rounds::{self, KeysOf};
+use crate::table::source;
 use crate::table::traits::{Change, Lookup};
 
 /// The methods of each table of ages. They take `&mut self` if it has one owner, and `&self` if
@@ -105,7 +105,7 @@ impl<$($parameters)*> Filter<$table> {
     pub fn refresh_many<K: Key>(&$($mut)? self, keys: &[K]) -> Result<Vec<bool>, BatchError> {
         let mut new = vec![false; keys.len()];
         let source = KeysOf(keys, self.hasher);
-        let refused = rounds::in_parts(&source, <$table>::AT_ONCE, &mut new, |hashes, new| {
+        let refused = source::in_parts(&source, <$table>::AT_ONCE, &mut new, |hashes, new| {
             self.table.see_batch(hashes, true, new)
         });
         all_but(refused, || self.table.refusal()).map(|()| new)

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
-use super::{Content, CuckooFilter, Filter};
-use crate::format::{self, ReadError, replace_file, whole};
+use super::{Content, Filter};
+use crate::format::{ReadError, replace_file, whole};
 use crate::table::traits::{Lookup, Stored};
 
 impl<T: Lookup, C: Content> Filter<T, C> {
@@ -65,30 +65,5 @@ impl<T: Stored, C: Content> Filter<T, C> {
     /// If the file cannot be read or is not exactly one whole, undamaged file of this kind.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         whole(&mut BufReader::new(File::open(path)?), |reader| Self::read_from(reader))
-    }
-}
-
-impl CuckooFilter {
-    /// How many pieces its file has, the header of 128 bytes among them.
-    #[must_use]
-    pub fn piece_count(&self) -> usize {
-        format::piece_count(&self.table, self.hasher())
-    }
-
-    /// Piece `number` of the bytes that [`write_to`](Self::write_to) writes, from 0; `None` beyond
-    /// the last. The header is the first, all others have 128 KiB. The last ones, of checksums and
-    /// spilled copies, take time in proportion to the filter.
-    ///
-    /// ```
-    /// use malkoha::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::try_from_iter(0..200_000, 0.001)?;
-    /// let file: Vec<u8> = (0..).map_while(|number| filter.piece(number)).flatten().collect();
-    /// assert!(file == filter.to_bytes() && filter.piece_count() == 4);
-    /// # Ok::<(), malkoha::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
-        format::piece(&self.table, self.hasher(), number)
     }
 }

@@ -17,11 +17,14 @@ mod mapped;
 mod pairs;
 #[cfg(feature = "rayon")]
 mod parallel;
+#[cfg(feature = "std")]
+mod pieces;
 #[cfg(feature = "serde")]
 mod serde;
 #[cfg(feature = "std")]
 mod shared;
 
+pub(crate) use change::KeysOf;
 pub use kinds::*;
 
 use alloc::vec::Vec;

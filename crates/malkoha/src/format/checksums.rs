@@ -2,10 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::addressing::index;
 use crate::format::error::ReadError;
 use crate::format::kind::HEADER_BYTES;
 use crate::geometry::Geometry;
-use crate::layout::bits::index;
 
 /// Bytes of a checksum.
 pub(super) const CHECKSUM_BYTES: usize = 8;

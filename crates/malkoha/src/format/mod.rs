@@ -9,7 +9,7 @@ mod expiring;
 mod fields;
 mod fixed;
 #[cfg(feature = "std")]
-mod growable;
+pub(crate) mod growable;
 mod header;
 pub(crate) mod kind;
 #[cfg(feature = "mmap")]

@@ -4,7 +4,8 @@
 //! and its vector units know no more.
 
 use super::shape::SLOTS;
-use crate::layout::bits::{Word, index, split, write};
+use crate::addressing::index;
+use crate::layout::bits::{Word, split, write};
 use crate::layout::bucket_pair::{BucketPair, Words};
 
 /// Bits that a load of 64 has from any bit of its first byte on.

@@ -20,12 +20,12 @@ use crate::threads::side_by_side;
 const PATH: u64 = MIX << MIX_BITS;
 /// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;
-/// Partitions at most, as a power of two: each is a stream of writes while sorting.
-const MAX_PARTITION_BITS: u32 = 12;
-/// Segments of a partition, at most, as a power of two: each reads all hashes of the partition.
+/// Bins at most, as a power of two: each is a stream of writes while sorting.
+const MAX_BIN_BITS: u32 = 12;
+/// Segments of a bin, at most, as a power of two: each reads all hashes of the bin.
 const MAX_SHARED_BITS: u32 = 4;
 /// New rounds are made when there are more than this many times the segments that they were made
-/// for: every segment of a partition reads all hashes of it.
+/// for: every segment of a bin reads all hashes of it.
 const OUTGROWN: usize = 4;
 
 /// A segment, of the thread that fills it.
@@ -36,7 +36,7 @@ struct Task<'a> {
     /// Keys that it takes before it should grow.
     room: u64,
     /// Those whose hashes it takes.
-    partitions: Range<usize>,
+    bins: Range<usize>,
 }
 
 /// The result of filling the segment of this number: keys that got slots, and the hashes that
@@ -54,8 +54,8 @@ pub(crate) fn sorted(
     if hashes / segments < WORTHWHILE_HASHES {
         return None;
     }
-    let depth = depth().filter(|&depth| depth <= MAX_PARTITION_BITS + MAX_SHARED_BITS)?;
-    Rounds::by_beginning(PATH, depth.min(MAX_PARTITION_BITS), segments, hashes, threads)
+    let depth = depth().filter(|&depth| depth <= MAX_BIN_BITS + MAX_SHARED_BITS)?;
+    Rounds::by_beginning(PATH, depth.min(MAX_BIN_BITS), segments, hashes, threads)
 }
 
 /// Whether a tree of this many segments has grown so much since these rounds were made that new
@@ -64,10 +64,10 @@ pub(crate) fn has_outgrown(segments: usize, rounds: &Rounds) -> bool {
     segments > OUTGROWN * rounds.segments()
 }
 
-/// The partitions of 2^`bits` that a segment's keys belong to.
-fn partitions_of(Home { depth, path, .. }: Home, bits: u32) -> Range<usize> {
+/// The bins of 2^`bits` that a segment's keys belong to.
+fn bins_of(Home { depth, path, .. }: Home, bits: u32) -> Range<usize> {
     let (shared, deeper) = (depth.saturating_sub(bits), bits.saturating_sub(depth));
-    // Below the number of partitions.
+    // Below the number of bins.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     let first = (path >> shared << deeper) as usize;
     first..first + (1 << deeper)
@@ -101,8 +101,8 @@ impl Fill for Growing {
 
     fn insert_round(&mut self, rounds: &mut Rounds) -> Vec<u64> {
         rounds.finish();
-        let threads = rounds.shares().len();
-        self.insert_partitions(rounds, 0..rounds.partitions(), threads);
+        let threads = rounds.buffers().len();
+        self.insert_bins(rounds, 0..rounds.bins(), threads);
         rounds.clear();
         Vec::new()
     }
@@ -124,34 +124,29 @@ impl Growing {
         (self.shape.value_bits == 0).then(|| self.directory.depth())
     }
 
-    /// Inserts the hashes of these partitions of a round, whose shares are finished. The table does
+    /// Inserts the hashes of these bins of a round, whose buffers are finished. The table does
     /// not depend on the number of threads.
-    pub(crate) fn insert_partitions(
-        &mut self,
-        rounds: &Rounds,
-        partitions: Range<usize>,
-        threads: usize,
-    ) {
-        let bits = rounds.partitions().ilog2();
-        let hashes: usize = partitions.clone().map(|partition| rounds.count(partition)).sum();
+    pub(crate) fn insert_bins(&mut self, rounds: &Rounds, bins: Range<usize>, threads: usize) {
+        let bits = rounds.bins().ilog2();
+        let hashes: usize = bins.clone().map(|bin| rounds.count(bin)).sum();
         let first = self.occupied + hashes as u64 <= self.capacity;
         let rooms: Vec<u64> =
             (0..self.records.len()).map(|number| self.room(number, first)).collect();
         let segments = self.segments.all_mut().into_iter().zip(&self.records).zip(rooms);
         let tasks = segments.enumerate().filter_map(|(number, ((bytes, &record), room))| {
-            let all = partitions_of(record.home, bits);
-            let partitions = all.start.max(partitions.start)..all.end.min(partitions.end);
-            let task = Task { number, record, bytes, room, partitions };
-            (!task.partitions.is_empty()).then_some(task)
+            let all = bins_of(record.home, bits);
+            let bins = all.start.max(bins.start)..all.end.min(bins.end);
+            let task = Task { number, record, bytes, room, bins };
+            (!task.bins.is_empty()).then_some(task)
         });
         let mut tasks: Vec<Task<'_>> = tasks.collect();
         let shape = &self.shape;
         let fill = |tasks: Vec<Task<'_>>| -> Vec<Filled> {
             let mut search = Search::new();
             let fill = |task: Task<'_>| {
-                let Task { number, record, bytes, room, partitions } = task;
+                let Task { number, record, bytes, room, bins } = task;
                 let Record { home, form, .. } = record;
-                let hashes = partitions.flat_map(|partition| rounds.partition(partition));
+                let hashes = bins.flat_map(|bin| rounds.bin(bin));
                 with_codec!(record.any_codec(shape), codec => {
                     let segment = Segment::new(codec, form);
                     let mut filling = Filling::new(segment, home, bytes, room);
@@ -161,8 +156,8 @@ impl Growing {
             };
             tasks.into_iter().map(fill).collect()
         };
-        // Segments that read the same partitions follow each other, usually on one thread.
-        tasks.sort_unstable_by_key(|task| task.partitions.start);
+        // Segments that read the same bins follow each other, usually on one thread.
+        tasks.sort_unstable_by_key(|task| task.bins.start);
         let a_thread = tasks.len().div_ceil(threads).max(1);
         let (parts, mut tasks) = (tasks.len().div_ceil(a_thread), tasks.into_iter());
         let parts = (0..parts).map(|_| tasks.by_ref().take(a_thread).collect()).collect();
@@ -206,13 +201,13 @@ mod tests {
         let mut rounds = table.rounds(hashes.len(), 1).unwrap();
         let size = rounds.hashes();
         let inserted = hashes.chunks(size).take_while(|chunk| {
-            rounds.shares()[0].push(chunk);
+            rounds.buffers()[0].push(chunk);
             table.insert_round(&mut rounds);
             !table.has_outgrown(&rounds)
         });
         let inserted = inserted.count() + 1;
         assert!((2..10).contains(&inserted), "{inserted}");
-        assert!(rounds.partitions() < table.rounds(1 << 20, 1).unwrap().partitions());
+        assert!(rounds.bins() < table.rounds(1 << 20, 1).unwrap().bins());
         assert!(hashes[..inserted * size].iter().all(|&hash| table.contains(hash)));
     }
 }

@@ -1,5 +1,7 @@
 //! Little-endian words at any byte of a table, and fields at any bit.
 
+use crate::addressing::index;
+
 /// A machine integer that holds a whole bucket.
 pub(crate) trait Word:
     Copy
@@ -190,13 +192,6 @@ impl<W: Word> LaneFormat<W> {
     pub(crate) fn fingerprints(self, word: W) -> impl Iterator<Item = u64> {
         (0..self.number).map(move |lane| self.lane(word, lane)).filter(|&lane| lane != 0)
     }
-}
-
-/// A number of something in memory as an index: it fits.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "see above")]
-pub(crate) fn index(number: u64) -> usize {
-    number as usize
 }
 
 /// The byte and the bit in it of bit `bit` of a segment that begins at byte `base`.

@@ -9,7 +9,8 @@
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
-use crate::layout::bits::{Word, index, load_at, split};
+use crate::addressing::index;
+use crate::layout::bits::{Word, load_at, split};
 
 pub(crate) use words::BucketPair;
 
@@ -125,7 +126,8 @@ mod words {
     use core::ops::{BitAnd, BitOr, BitXor, Not};
 
     use super::{LaneWords, Wanted};
-    use crate::layout::bits::{Word, index};
+    use crate::addressing::index;
+    use crate::layout::bits::Word;
 
     /// Two words.
     #[derive(Clone, Copy)]
@@ -233,7 +235,8 @@ mod words {
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
 mod words {
     use super::{Wanted, Words};
-    use crate::layout::bits::{Word, index};
+    use crate::addressing::index;
+    use crate::layout::bits::Word;
 
     pub(crate) type BucketPair = Words<2>;
 

@@ -7,9 +7,8 @@
 
 use alloc::vec::Vec;
 
-use crate::addressing::Probe;
+use crate::addressing::{Probe, index};
 use crate::arch::prefetch;
-use crate::layout::bits::index;
 use crate::layout::search_budget::{self, Refusals};
 use crate::layout::traits::Room;
 

@@ -4,9 +4,9 @@
 //! new fingerprint enters at lane 0 and shifts the others up. One that leaves shifts those above it
 //! down.
 
-use crate::addressing::{Addressing, Aim, Probe};
+use crate::addressing::{Addressing, Aim, Probe, index};
 use crate::geometry::{Geometry, Layout, word_lanes};
-use crate::layout::bits::{LaneFormat, Word, index, split};
+use crate::layout::bits::{LaneFormat, Word, split};
 use crate::layout::bucket_pair::have_lane;
 use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
 

@@ -1,8 +1,7 @@
 //! What tables and searches ask of a layout.
 
-use crate::addressing::{Addressing, Aim, Probe};
+use crate::addressing::{Addressing, Aim, Probe, index};
 use crate::arch::prefetch;
-use crate::layout::bits;
 
 /// What an insert needs of a layout: candidate places, and the moves between places.
 ///
@@ -26,13 +25,13 @@ pub(crate) trait Room: Copy {
     /// The byte at which a segment begins.
     #[inline(always)]
     fn base(&self, segment: u64) -> usize {
-        bits::index(segment * self.segment_bytes())
+        index(segment * self.segment_bytes())
     }
 
     /// The byte in which a place begins, to prefetch.
     #[inline(always)]
     fn byte(&self, base: usize, place: u64) -> usize {
-        base + bits::index(self.offset(place) >> Self::UNITS)
+        base + index(self.offset(place) >> Self::UNITS)
     }
 
     fn candidates(&self, probe: &Probe) -> Self::Candidates;
@@ -148,7 +147,7 @@ pub(crate) trait TableLayout: Room {
     /// The byte behind the 16 from the places of an aim on, for which the table has tail bytes.
     #[inline(always)]
     fn end(&self, aim: &Aim) -> usize {
-        bits::index(aim.first.max(aim.second) >> Self::UNITS).saturating_add(size_of::<u128>())
+        index(aim.first.max(aim.second) >> Self::UNITS).saturating_add(size_of::<u128>())
     }
 
     /// Whether the fingerprint is in one of its candidate slots. Its loads are not checked, because
@@ -182,7 +181,7 @@ pub(crate) trait TableLayout: Room {
     /// Takes a free candidate slot, if there is one.
     fn take_free(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
         let base = self.base(probe.segment);
-        let segment = &bytes[base..][..bits::index(self.segment_bytes())];
+        let segment = &bytes[base..][..index(self.segment_bytes())];
         let candidates = self.candidates(probe);
         // SAFETY: the segment is whole, and candidates are places.
         let is_free = |&place: &u64| unsafe { self.has_room(segment, 0, place) };

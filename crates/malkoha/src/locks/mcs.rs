@@ -4,7 +4,7 @@
 use std::ptr;
 
 use super::Exclude;
-use crate::concurrent::sync::{AtomicBool, AtomicPtr, Ordering, spin_loop, yield_now};
+use crate::sync::{AtomicBool, AtomicPtr, Ordering, spin_loop, yield_now};
 
 /// Fair, and quiet on the memory bus; but a waiting thread keeps its processor, and one that the
 /// system has suspended in the queue holds up all behind it.

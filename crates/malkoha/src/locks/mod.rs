@@ -23,7 +23,7 @@ pub use mcs::McsLock;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use crate::concurrent::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock};
 
 /// Mutual exclusion: [`ParkingLock`], [`McsLock`] or [`ElidedMcsLock`].
 #[expect(private_bounds, reason = "sealed: how a lock is held is no promise")]

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::Partitioned;
 use super::batch::ROUND;
-use crate::concurrent::sync::lock;
 use crate::growable::{
     MAX_PARTITIONS, New, PARTITION_BITS, has_outgrown, is_large, keys_with, sorted,
 };
+use crate::sync::lock;
 use crate::table::Rounds;
-use crate::table::rounds::{self, Source};
+use crate::table::source::{self, Source};
 use crate::table::traits::{Fill, Sealed};
 
 /// A bin of sorted hashes with more of them than a round and this many times the mean is likely
@@ -30,7 +30,7 @@ pub(super) struct Filling<'a> {
 impl Partitioned {
     /// Inserts a batch; returns the positions of those that found no place.
     pub(crate) fn insert_all(&self, source: &impl Source) -> Vec<usize> {
-        rounds::insert(&mut self.filling(), source)
+        source::insert(&mut self.filling(), source)
     }
 
     /// Inserts the hashes of a batch that have no copy yet, in their order. Sets in `new` whether
@@ -38,7 +38,7 @@ impl Partitioned {
     pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
         let mut filling = self.filling();
         filling.make_room(source.len(), &mut |number| source.hash(number));
-        rounds::in_parts(source, ROUND, new, |hashes, new| {
+        source::in_parts(source, ROUND, new, |hashes, new| {
             for (hashes, new) in hashes.chunks(ROUND).zip(new.chunks_mut(ROUND)) {
                 self.insert_unique_batch(hashes, new);
                 filling.arrived(hashes.len());
@@ -56,8 +56,8 @@ impl Filling<'_> {
     /// Inserts the hashes of these bins, a few thousand under each lock.
     fn insert_bins(&mut self, rounds: &Rounds, mut run: Range<usize>) {
         let table = self.table;
-        let below = rounds.partitions().ilog2() - PARTITION_BITS;
-        let crowded = CROWDED * rounds.hashes().div_ceil(rounds.partitions()) + ROUND;
+        let below = rounds.bins().ilog2() - PARTITION_BITS;
+        let crowded = CROWDED * rounds.hashes().div_ceil(rounds.bins()) + ROUND;
         while run.start < run.end {
             let (bin, mut count) = (run.start, rounds.count(run.start));
             let mut end = bin + 1;
@@ -71,7 +71,7 @@ impl Filling<'_> {
                         count += rounds.count(end);
                         end += 1;
                     }
-                    partition.insert_partitions(rounds, bin..end, 1);
+                    partition.insert_bins(rounds, bin..end, 1);
                 });
                 self.arrived(count);
             }
@@ -81,8 +81,8 @@ impl Filling<'_> {
 
     /// Inserts hashes that crowd a bin, a few thousand under one lock.
     fn insert_crowd(&mut self, rounds: &Rounds, bin: usize) {
-        let number = bin >> (rounds.partitions().ilog2() - PARTITION_BITS);
-        for hashes in rounds.partition(bin).flat_map(|hashes| hashes.chunks(ROUND)) {
+        let number = bin >> (rounds.bins().ilog2() - PARTITION_BITS);
+        for hashes in rounds.bin(bin).flat_map(|hashes| hashes.chunks(ROUND)) {
             let hashes: Vec<u64> = hashes.iter().map(|&hash| u64::from_le_bytes(hash)).collect();
             self.table.change(number, |partition| partition.insert_batch(&hashes, &[]));
             self.arrived(hashes.len());
@@ -165,8 +165,8 @@ impl Fill for Filling<'_> {
         // Threads that begin at the same time begin with different partitions.
         let first =
             self.table.batches.fetch_add(1, Relaxed).wrapping_mul(MAX_PARTITIONS * 5 / 8 + 1);
-        let first = (first % MAX_PARTITIONS) * (round.partitions() / MAX_PARTITIONS);
-        self.insert_bins(round, first..round.partitions());
+        let first = (first % MAX_PARTITIONS) * (round.bins() / MAX_PARTITIONS);
+        self.insert_bins(round, first..round.bins());
         self.insert_bins(round, 0..first);
         round.clear();
         Vec::new()

@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use fill::Announced;
 
-use crate::concurrent::sync::{Mutex, lock};
 use crate::error::{BuildError, InsertError};
 use crate::growable::{Gathered, Growing, Home, MAX_PARTITIONS, Shape, partition_number};
 use crate::locks::biased::{Biased, Open, Reading, Writing};
+use crate::sync::{Mutex, lock};
 use crate::table::memory;
 use crate::table::traits::Sealed;
 

@@ -4,7 +4,7 @@ use super::Partitioned;
 use crate::error::InsertError;
 use crate::expiry::{Expiring, Window};
 use crate::growable::{Gathered, Growing, Home, MAX_PARTITIONS, partition_number};
-use crate::table::rounds::{self, Source};
+use crate::table::source::{self, Source};
 use crate::table::traits::{Change, Lookup, Stored};
 
 /// A table that grows, and that can be divided into partitions which threads share: a set, a map, or
@@ -145,7 +145,7 @@ impl Partitioned<Expiring<Growing>> {
 
     /// Inserts the hashes of a batch that are not in, in their order. Sets in `new` whether it did.
     pub(crate) fn insert_all_unique(&self, source: &impl Source, new: &mut [bool]) -> Vec<usize> {
-        rounds::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
+        source::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
             self.insert_unique_batch(hashes, new)
         })
     }

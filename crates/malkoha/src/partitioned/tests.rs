@@ -12,7 +12,7 @@ use crate::concurrent::tests::{check, thread};
 use crate::expiry::Expiring;
 use crate::growable::{Growing, partition_number};
 use crate::locks::biased::Biased;
-use crate::table::rounds::{Hashes, Source};
+use crate::table::source::{Hashes, Source};
 use crate::table::traits::Lookup;
 use crate::{Builder, GrowableCuckooFilter, GrowableExpiringCuckooFilter};
 

@@ -10,7 +10,7 @@ use crate::layout::{Copies, Placement, TableLayout};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::batch;
 use crate::table::fixed::{AnyLayout, Fixed, with_layout};
-use crate::table::partition::{self, Rounds};
+use crate::table::rounds::{self, Rounds};
 use crate::table::traits::{Change, Fill, Lookup, value_at};
 
 impl Fill for Fixed {
@@ -25,7 +25,7 @@ impl Fill for Fixed {
     fn insert_round(&mut self, round: &mut Rounds) -> Vec<u64> {
         let hashes = round.len();
         let refused = with_layout!(&self.layout, layout => {
-            partition::insert(layout, &mut self.bytes, &mut self.spill, round, self.parts.max_kicks)
+            rounds::insert(layout, &mut self.bytes, &mut self.spill, round, self.parts.max_kicks)
         });
         self.parts.len += (hashes - refused.len()) as u64;
         refused

@@ -3,9 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::addressing::scale;
+use crate::addressing::{index, scale};
 use crate::layout::Search;
-use crate::layout::bits::index;
 use crate::layout::copies::{self, Overflow};
 use crate::spill::{Spill, SpillKey};
 use crate::table::batch;

@@ -7,8 +7,8 @@ mod expiring;
 mod fixed;
 mod lookup;
 pub(crate) mod memory;
-pub(crate) mod partition;
-pub(crate) mod rounds;
+mod rounds;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 pub(crate) mod traits;
@@ -19,4 +19,4 @@ pub use memory::Memory;
 pub(crate) use memory::zeroed;
 #[cfg(all(feature = "mmap", not(any(loom, shuttle))))]
 pub(crate) use memory::{IS_MAPPED, MAPPED_FROM, mapped};
-pub use partition::Rounds;
+pub use rounds::Rounds;

@@ -14,8 +14,8 @@ use crate::format::error::ReadError;
 use crate::format::kind::FileKind;
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::table::partition::Rounds;
-use crate::table::rounds::{self, Source};
+use crate::table::rounds::Rounds;
+use crate::table::source::{self, Source};
 
 /// Hashes that a table is given at a time, if it gains nothing from more.
 pub(crate) const CHUNK: usize = 1024;
@@ -130,7 +130,7 @@ pub trait Change: Lookup + Fill {
     where
         Self: Sized,
     {
-        rounds::insert(self, source)
+        source::insert(self, source)
     }
     /// [`insert_unique_batch`](Self::insert_unique_batch) for a batch that room is made for.
     fn insert_all_unique(&mut self, source: &impl Source, new: &mut [bool]) -> Vec<usize>
@@ -138,7 +138,7 @@ pub trait Change: Lookup + Fill {
         Self: Sized,
     {
         self.make_room(source.len(), &mut |number| source.hash(number));
-        rounds::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
+        source::in_parts(source, Self::AT_ONCE, new, |hashes, new| {
             self.insert_unique_batch(hashes, new)
         })
     }
@@ -155,7 +155,7 @@ pub trait Change: Lookup + Fill {
     fn clear(&mut self);
 }
 
-/// A table of values beside fingerprints.
+/// A table that stores a value with each fingerprint.
 pub trait Candidates: Lookup {
     /// The values of a hash, with the number of copies of each: one item for each slot, and one for
     /// each different value that is spilled.

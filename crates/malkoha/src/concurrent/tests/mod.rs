@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::addressing::Probe;
 use crate::concurrent::batch::Aims;
 use crate::concurrent::buckets::Buckets;
-use crate::concurrent::sync::Ordering;
 use crate::concurrent::table::Table;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::Step;
@@ -17,6 +16,7 @@ use crate::layout::Step;
 use crate::locks::NoLock;
 use crate::locks::{ElidedMcsLock, Global, Lock, Locking, McsLock, ParkingLock, Striped};
 use crate::ring::GROUP;
+use crate::sync::Ordering;
 
 #[cfg(loom)]
 pub(crate) use loom::thread;
@@ -234,9 +234,9 @@ fn copies_are_spilled_beside_one_in_the_table() {
 fn lock_excludes<L: Lock + 'static>() {
     const ENTRIES: u64 = if cfg!(any(loom, shuttle, miri)) { 1 } else { 100 };
     check(|| {
-        let inside = crate::concurrent::sync::AtomicU64::new(0);
+        let inside = crate::sync::AtomicU64::new(0);
         let shared = Arc::new((L::default(), inside));
-        let enter = |shared: &(L, crate::concurrent::sync::AtomicU64)| {
+        let enter = |shared: &(L, crate::sync::AtomicU64)| {
             for _ in 0..ENTRIES {
                 shared.0.with(|| {
                     let before = shared.1.load(Ordering::Relaxed);

@@ -7,9 +7,8 @@ use std::mem;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::load::GrowableLoader;
-use super::pieces::{count, piece};
-use crate::expiry::{Expiring, Window};
-use crate::filter::{Filter, GrowableExpiringCuckooFilter};
+use super::pieces;
+use crate::expiry::{Expiring, Times, Window};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible};
 use crate::format::expiring::{Head, put_head};
@@ -22,41 +21,32 @@ const KIND: FileKind = FileKind::GrowableExpiringSet;
 /// Seed of the checksum of the times; no segment has this number.
 const TIMES_CHECKSUM_SEED: u64 = u64::MAX - 2;
 
-impl GrowableExpiringCuckooFilter {
-    /// How many pieces there are: see [`piece`](Self::piece).
-    #[must_use]
-    pub fn piece_count(&self) -> usize {
-        1 + count(&self.table.table)
-    }
+/// How many pieces there are.
+pub(crate) fn count(set: &Expiring<Growing>) -> usize {
+    1 + pieces::count(&set.table)
+}
 
-    /// Piece `number` of the set as it is, from 0; `None` beyond the last. A
-    /// [`GrowableExpiringLoader`](crate::GrowableExpiringLoader) makes a set of all of them that
-    /// does exactly what this one does from then on. Unlike [`write_to`](Self::write_to) it neither
-    /// copies nor sweeps the set, and the pieces are no file. At most 500 KiB, in O(1) for a
-    /// segment and O(segments) for the first two pieces.
-    #[must_use]
-    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
-        match number.checked_sub(1) {
-            None => Some(self.times_piece()),
-            Some(number) => piece(FileKind::GrowableMap, &self.table.table, self.hasher(), number),
-        }
-    }
-
-    fn times_piece(&self) -> Vec<u8> {
-        let times = &self.table.times;
-        let (swept, counts) = times.state();
-        let mut bytes = sealed(KIND, self.hasher(), |put| {
-            put_head(times, 0, swept.len(), put);
-        })
-        .to_vec();
-        bytes.extend(swept.iter().chain(counts).flat_map(|number| number.to_le_bytes()));
-        let checksum = xxh3_64_with_seed(&bytes[HEADER_BYTES..], TIMES_CHECKSUM_SEED);
-        bytes.extend(checksum.to_le_bytes());
-        bytes
+/// Piece `number`, from 0; `None` beyond the last.
+pub(crate) fn piece(set: &Expiring<Growing>, hasher: KeyHasher, number: usize) -> Option<Vec<u8>> {
+    match number.checked_sub(1) {
+        None => Some(times_piece(&set.times, hasher)),
+        Some(number) => pieces::piece(FileKind::GrowableMap, &set.table, hasher, number),
     }
 }
 
-/// Takes the pieces of a [`GrowableExpiringCuckooFilter`] in order, cut anywhere, and makes it of
+fn times_piece(times: &Times, hasher: KeyHasher) -> Vec<u8> {
+    let (swept, counts) = times.state();
+    let mut bytes = sealed(KIND, hasher, |put| {
+        put_head(times, 0, swept.len(), put);
+    })
+    .to_vec();
+    bytes.extend(swept.iter().chain(counts).flat_map(|number| number.to_le_bytes()));
+    let checksum = xxh3_64_with_seed(&bytes[HEADER_BYTES..], TIMES_CHECKSUM_SEED);
+    bytes.extend(checksum.to_le_bytes());
+    bytes
+}
+
+/// Takes the pieces of a [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter) in order, cut anywhere, and makes it of
 /// them. Memory is taken as bytes arrive, so a lying header costs nothing.
 ///
 /// ```
@@ -137,12 +127,7 @@ impl GrowableExpiringLoader {
         }
     }
 
-    /// The set, when all its bytes have come.
-    ///
-    /// # Errors
-    ///
-    /// If bytes are missing, or do not fit together.
-    pub fn into_filter(self) -> Result<GrowableExpiringCuckooFilter, ReadError> {
+    pub(crate) fn into_table(self) -> Result<(Expiring<Growing>, KeyHasher), ReadError> {
         let Some(StoredTimes { window, now, capacity, hasher, swept, counts }) = self.times else {
             // Not this format, or too short.
             FileKind::of(&self.start)?;
@@ -154,7 +139,7 @@ impl GrowableExpiringLoader {
         let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
         let set = set.and_then(|set| set.with_state(now, swept, counts));
         let set = set.ok_or_else(|| impossible("times", HEADER_BYTES, blocks as u64))?;
-        Ok(Filter::new(set, hasher))
+        Ok((set, hasher))
     }
 }
 

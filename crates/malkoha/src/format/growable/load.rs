@@ -7,7 +7,6 @@ use std::mem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
-use crate::filter::{Filter, GrowableCuckooFilter, GrowableCuckooMap};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible, impossible_copies};
 use crate::format::fields::{u16_at, u32_at, u64_at};
@@ -22,7 +21,8 @@ use crate::spill::{MAX_LEN, Spill, SpillKey};
 #[cfg(feature = "mmap")]
 use crate::table::Memory;
 
-/// Takes the bytes of a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`] in order, cut anywhere,
+/// Takes the bytes of a [`GrowableCuckooFilter`](crate::GrowableCuckooFilter) or
+/// [`GrowableCuckooMap`](crate::GrowableCuckooMap) in order, cut anywhere,
 /// and makes it of them. Holds a segment of undigested bytes at most; memory is taken as bytes
 /// arrive, so a lying header costs nothing.
 ///
@@ -84,13 +84,13 @@ impl fmt::Debug for GrowableLoader {
 }
 
 impl GrowableLoader {
-    /// For the bytes of a [`GrowableCuckooFilter`].
+    /// For the bytes of a [`GrowableCuckooFilter`](crate::GrowableCuckooFilter).
     #[must_use]
     pub fn for_filter() -> Self {
         Self::new(FileKind::GrowableSet)
     }
 
-    /// For the bytes of a [`GrowableCuckooMap`].
+    /// For the bytes of a [`GrowableCuckooMap`](crate::GrowableCuckooMap).
     #[must_use]
     pub fn for_map() -> Self {
         Self::new(FileKind::GrowableMap)
@@ -145,24 +145,10 @@ impl GrowableLoader {
         Ok(())
     }
 
-    /// The filter, when all its bytes have come.
-    ///
-    /// # Errors
-    ///
-    /// If bytes are missing, or do not fit together.
-    pub fn into_filter(self) -> Result<GrowableCuckooFilter, ReadError> {
-        FileKind::GrowableSet.expected(self.kind)?;
-        self.into_table().map(|(table, hasher)| Filter::new(table, hasher))
-    }
-
-    /// The map, when all its bytes have come.
-    ///
-    /// # Errors
-    ///
-    /// As [`into_filter`](Self::into_filter).
-    pub fn into_map(self) -> Result<GrowableCuckooMap, ReadError> {
-        FileKind::GrowableMap.expected(self.kind)?;
-        self.into_table().map(|(table, hasher)| Filter::new(table, hasher))
+    /// The table, when all its bytes have come, if they are of this kind.
+    pub(crate) fn into_table_of(self, kind: FileKind) -> Result<(Growing, KeyHasher), ReadError> {
+        kind.expected(self.kind)?;
+        self.into_table()
     }
 
     pub(super) fn into_table(mut self) -> Result<(Growing, KeyHasher), ReadError> {

@@ -2,10 +2,10 @@
 //!
 //! Written and read in pieces, so that a dump need never be in memory as a whole.
 
-mod expiring;
+pub(crate) mod expiring;
 mod header;
 mod load;
-mod pieces;
+pub(crate) mod pieces;
 
 pub use expiring::GrowableExpiringLoader;
 pub use load::GrowableLoader;

@@ -4,45 +4,20 @@
 use std::io::{self, Write};
 
 use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
-use crate::filter::{Content, Filter, GrowableCuckooFilter};
+use crate::addressing::index;
 use crate::format::checksums::{CHECKSUM_BYTES, segment_checksum};
 use crate::format::kind::FileKind;
 use crate::format::spilled;
 use crate::growable::{Growing, Record};
 use crate::key::KeyHasher;
-use crate::layout::bits::index;
 use crate::table::traits::Lookup;
 
-impl<C: Content> Filter<Growing, C> {
-    /// The bytes that [`write_to`](Self::write_to) writes, in pieces of at most 100 KiB, or 500 KiB
-    /// of a map: the header, each segment, the spilled copies. To be put together by a
-    /// [`GrowableLoader`](crate::GrowableLoader).
-    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
-        pieces(Growing::kind(C::IS_MAP), &self.table, self.hasher())
-    }
-}
-
-impl GrowableCuckooFilter {
-    /// How many [`pieces`](Self::pieces) there are.
-    #[must_use]
-    pub fn piece_count(&self) -> usize {
-        count(&self.table)
-    }
-
-    /// Piece `number` of [`pieces`](Self::pieces), from 0; `None` beyond the last. O(1) for a
-    /// segment, O(segments) for the header, O(spilled copies) for those and their checksum.
-    #[must_use]
-    pub fn piece(&self, number: usize) -> Option<Vec<u8>> {
-        piece(FileKind::GrowableSet, &self.table, self.hasher(), number)
-    }
-}
-
-pub(super) fn count(table: &Growing) -> usize {
+pub(crate) fn count(table: &Growing) -> usize {
     let spilled = index(table.spill().entries());
     1 + table.segments() + spilled.div_ceil(SPILL_PIECE) + 1
 }
 
-pub(super) fn piece(
+pub(crate) fn piece(
     kind: FileKind,
     table: &Growing,
     hasher: KeyHasher,
@@ -67,7 +42,11 @@ pub(crate) fn write(
     pieces(kind, table, hasher).try_for_each(|piece| writer.write_all(&piece))
 }
 
-fn pieces(kind: FileKind, table: &Growing, hasher: KeyHasher) -> impl Iterator<Item = Vec<u8>> {
+pub(crate) fn pieces(
+    kind: FileKind,
+    table: &Growing,
+    hasher: KeyHasher,
+) -> impl Iterator<Item = Vec<u8>> {
     let segments = 0..table.segments();
     let around = (RECORD_BYTES + CHECKSUM_BYTES) as u64;
     let header = GrowableHeader {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::compiler_fence;
 
-use crate::concurrent::sync::{Ordering, fence};
+use crate::sync::{Ordering, fence};
 
 /// Checkers know nothing of the system's barrier, and see what a compiler reorders. There both
 /// sides are fences, which is weaker than what the system does, and orders as much as is needed.

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use places::Place;
 
-use crate::concurrent::sync::{
+use crate::sync::{
     Flag, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard, UnsafeCell, yield_now,
 };
 

@@ -1,6 +1,6 @@
 //! The places of all threads of the process, or of a model.
 
-use crate::concurrent::sync::AtomicUsize;
+use crate::sync::AtomicUsize;
 
 pub(super) use threads::*;
 
@@ -97,8 +97,8 @@ mod threads {
     #[cfg(shuttle)]
     use shuttle::{lazy_static, thread_local};
 
-    use crate::concurrent::sync::AtomicUsize;
     use crate::locks::biased::places::Place;
+    use crate::sync::AtomicUsize;
 
     /// At most four threads, which get their places in the order in which they ask.
     struct Places {

@@ -9,10 +9,10 @@ use slots::Slots;
 
 use alloc::vec::Vec;
 
-use crate::addressing::{Probe, every_place};
+use crate::addressing::{Probe, every_place, index};
 use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
-use crate::layout::bits::{Word, index};
+use crate::layout::bits::Word;
 use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
 use crate::layout::{Room, TableLayout};
 use crate::params::float;

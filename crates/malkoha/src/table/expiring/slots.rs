@@ -1,8 +1,8 @@
 //! The slots of a table of ages that is changed.
 
-use crate::addressing::Probe;
+use crate::addressing::{Probe, index};
 use crate::expiry::Times;
-use crate::layout::bits::{Word, index};
+use crate::layout::bits::Word;
 use crate::layout::expiring::ExpiringBuckets;
 use crate::layout::{Neighbours, Room, Search, TableLayout, search_budget};
 use crate::table::fixed::Fixed;

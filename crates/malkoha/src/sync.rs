@@ -1,4 +1,4 @@
-//! The atomics of this module: the standard library's, or those of a checker: loom goes through all
+//! Atomics, locks and cells that threads share: the standard library's, or those of a checker: loom goes through all
 //! schedules and all values that a load may see, shuttle through random schedules.
 
 #[cfg(not(any(loom, shuttle)))]
