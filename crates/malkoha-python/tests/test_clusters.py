@@ -167,6 +167,15 @@ def test_ray(rows, wanted, texts, tmp_path):
         for actors in (1, 3):
             kept = cluster.deduplicate_text(some, "text", actors=actors).to_pandas()
             assert kept["n"].tolist() == texts[1], actors
+            # Blocks without rows have no columns.
+            none, few_rows = some.filter(lambda row: False), some.filter(lambda row: row["n"] < 10)
+            assert cluster.deduplicate_text(none, "text", actors=actors).count() == 0
+            kept = cluster.deduplicate_text(few_rows, "text", actors=actors).to_pandas()
+            assert kept["n"].tolist() == [n for n in texts[1] if n < 10]
+        assert cluster.deduplicate(none, "n").count() == 0
+        assert cluster.deduplicate(some, "n").count() == len(texts[0])
+        with pytest.raises(ValueError, match="similarity"):
+            cluster.deduplicate_text(some, "text", near=1.5)
         with pytest.raises(Exception, match="give at most that many actors, not 99"):
             cluster.deduplicate_text(some, "text", actors=99).to_pandas()
     finally:

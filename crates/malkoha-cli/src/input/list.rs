@@ -55,8 +55,9 @@ impl List {
         // SAFETY: the map is only read. The contract that nobody changes the file meanwhile cannot
         // be enforced; the help text states it. Reads of it go through plain byte slices, whose
         // contents nothing relies on for memory safety.
-        let map = unsafe { Mmap::map(file) }?;
-        Ok(Some(Self::Mapped(map, start)))
+        let map = unsafe { Mmap::map(file) };
+        // Some files of the system cannot be mapped.
+        Ok(map.ok().map(|map| Self::Mapped(map, start)))
     }
 
     /// Whether [`open`](Self::open) would open it, as far as that is known without reading a pipe.
@@ -77,7 +78,9 @@ impl List {
         }
         let file = File::open(path).ok()?;
         if file.metadata().ok()?.len() == 0 {
-            return Some(Self::Read(Vec::new()));
+            // Files of /proc have no size, but content.
+            let is_empty = (&file).read(&mut [0]).ok()? == 0;
+            return is_empty.then(|| Self::Read(Vec::new()));
         }
         Self::mapped(&file).ok()?
     }

@@ -1,5 +1,6 @@
 //! The files below directories, in the order of their names.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +16,9 @@ pub(crate) fn files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
     walk(paths, false)
 }
 
-/// The same with links and everything else that is no directory, because people keep data sets as
-/// directories of links. The caller says which ones it does not read.
+/// The same with links, which are followed, and everything else that is no directory, because
+/// people keep data sets as directories of links. A directory that was read before is among the
+/// files. The caller says which ones it does not read.
 pub(crate) fn all_below(paths: &[PathBuf]) -> Vec<PathBuf> {
     walk(paths, true)
 }
@@ -42,9 +44,20 @@ fn walk(paths: &[PathBuf], all: bool) -> Vec<PathBuf> {
 
 fn below(directory: &Path, all: bool, files: &mut Vec<PathBuf>) {
     // Entries that are still to be looked at, the next one last.
-    let mut waiting = entries(directory, all);
+    let mut waiting = vec![(directory.to_path_buf(), true)];
+    // Links can lead to one directory several times, or for ever.
+    let mut entered = HashSet::new();
     while let Some((path, is_directory)) = waiting.pop() {
-        if is_directory { waiting.append(&mut entries(&path, all)) } else { files.push(path) }
+        let enters = if all {
+            path.is_dir() && fs::canonicalize(&path).is_ok_and(|path| entered.insert(path))
+        } else {
+            is_directory
+        };
+        if enters {
+            waiting.append(&mut entries(&path, all));
+        } else {
+            files.push(path);
+        }
     }
 }
 

@@ -224,7 +224,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     fs::create_dir_all(dir.path("d/o")).unwrap();
     dir.write("d/a.jsonl", "{\"t\":\"x\"}");
     dir.write("d/README.md", "no shard");
-    refuses(&dir, "--field t -o o a.jsonl", "line 2 of 'a.jsonl' is no JSON object: '[]' (--bad");
+    refuses(&dir, "--field t -o o a.jsonl", "line 2 of 'a.jsonl' is no JSON object (invalid type");
     refuses(&dir, "--field t none", "lacks the field 't'; it has none: '{}'");
     let lacks = "line 1 of 'd/a.jsonl' lacks the field 'u'; its fields: t: '{";
     refuses(&dir, "--field u d/a.jsonl", lacks);

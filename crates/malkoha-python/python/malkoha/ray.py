@@ -45,13 +45,17 @@ def deduplicate(data: Dataset, on: str | list[str], **options) -> Dataset:
 
     def side(alone):
         def rows(part):
+            if not len(part):
+                return part
             is_alone = ray.get(copies).count_many(part.select(on)) <= 1
             return part.filter(pa.array(is_alone == alone))
 
         return data.map_batches(rows, batch_format="pyarrow", batch_size=None)
 
     groups = 4 * int(ray.cluster_resources().get("CPU", 1))
-    return side(True).union(_once(side(False), on, groups))
+    shared = side(False).materialize()
+    # Ray cannot group what has no rows.
+    return side(True).union(_once(shared, on, groups)) if shared.count() else side(True)
 
 
 def deduplicate_text(
@@ -65,6 +69,7 @@ def deduplicate_text(
     Several `actors` divide the bands among them: each holds and compares the keys of its own. The
     same rows stay but for false positives, which are other ones, at the same rate."""
     options = {"near": near, **options}
+    Deduplicator(**options)  # Bad options are an error here, not in an actor.
     order, data.context.execution_options.preserve_order = (
         data.context.execution_options.preserve_order,
         True,
@@ -86,14 +91,19 @@ def deduplicate_text(
     return ray.data.from_arrow_refs([_kept.remote(*one) for one in zip(blocks, masks)])
 
 
+def _texts(block, on):
+    """A column; a block without rows may have none."""
+    return block[on] if len(block) else pa.array([], pa.string())
+
+
 @ray.remote
 def _signed(block, on, options):
-    return _parts.signed(block[on], options)
+    return _parts.signed(_texts(block, on), options)
 
 
 @ray.remote
 def _spread(block, on, options, actors):
-    keys = _parts.signed(block[on], options)
+    keys = _parts.signed(_texts(block, on), options)
     if not 1 <= actors <= keys.shape[1]:
         raise ValueError(f"there are {keys.shape[1]} bands: give at most that many actors, not {actors}")
     bands = [keys[:, actor::actors].copy() for actor in range(actors)]
@@ -102,7 +112,7 @@ def _spread(block, on, options, actors):
 
 @ray.remote
 def _kept(block, mask):
-    return block.filter(pa.array(mask))
+    return block.filter(pa.array(mask)) if len(block) else block
 
 
 @ray.remote

@@ -57,7 +57,7 @@ impl Texts {
         let rows = self.0.rows()?.into_iter().enumerate();
         rows.map(|(row, bytes)| match bytes.map(str::from_utf8).transpose() {
             Ok(None) if !keep_null => Err(PyValueError::new_err(format!(
-                "row {row} is null: leave it out, or keep it by keep_null=True"
+                "row {row} is null: leave it out (keep_null=True of keep and cut keeps it)"
             ))),
             text => text.map_err(|error| not_unicode(row, &error)),
         })

@@ -22,7 +22,7 @@ use super::lock::Lock;
 use super::seen::{Seen, checksum};
 use super::totals::Totals;
 use crate::commands::documents::{JOURNAL, Shard, shown};
-use crate::input::name;
+use crate::input::{is_same, name};
 use crate::output::{Draft, Overwrite, replace_with};
 
 /// The remedy where a run cannot go on.
@@ -85,10 +85,22 @@ impl Journal {
             file: None,
             _lock: lock,
         };
-        let found = if resume || !force { journal.read()? } else { None };
+        let found = journal.read();
+        // A run that begins again needs no journal that can be read.
+        let found = if resume || !force { found? } else { found.ok().flatten() };
         if resume {
             journal.resume(found)?;
-        } else if let Some((_, files, done)) = found {
+        } else if let Some((run, files, done)) = found {
+            if force {
+                ensure!(
+                    !journal.is_in_state(&run, &files),
+                    "the file of --seen has the documents of the run in {} already, so all would be \
+                     dropped: put back the one that the run began with, or name another output \
+                     directory",
+                    name(directory)
+                );
+                return Ok(journal);
+            }
             ensure!(
                 done || files.is_empty(),
                 "{} has a run that was not finished: go on with --resume, or begin again with \
@@ -97,6 +109,14 @@ impl Journal {
             );
         }
         Ok(journal)
+    }
+
+    /// Whether the state of --seen has the documents of a run whose files would be overwritten.
+    fn is_in_state(&self, run: &Value, files: &[Progress]) -> bool {
+        let seen = |run: &Value| run["options"]["seen"].as_str().map(PathBuf::from);
+        let same = seen(run).zip(seen(&self.run)).is_some_and(|(a, b)| a == b || is_same(&a, &b));
+        let is_later = files.last().is_some_and(|file| self.progress.before > file.before);
+        same && is_later && self.outputs().any(Path::exists)
     }
 
     /// The run, the progress after each of its files, and whether it is over.
@@ -145,17 +165,32 @@ impl Journal {
             "the journal of {} is damaged: {AGAIN}",
             name(&self.directory)
         );
-        for (path, file) in self.outputs().zip(&files) {
+        self.check_files(&files)?;
+        (self.resumed, self.done) = (true, done);
+        self.progress = files.last().copied().unwrap_or(self.progress);
+        self.earlier = files;
+        Ok(())
+    }
+
+    /// Refuses finished files that somebody has changed or removed.
+    fn check_files(&self, files: &[Progress]) -> Result<()> {
+        for (path, file) in self.outputs().zip(files) {
             ensure!(
                 path.metadata().is_ok_and(|it| it.len() == file.bytes),
                 "{} is not as the run left it: put it back, or {AGAIN}",
                 name(path)
             );
         }
-        (self.resumed, self.done) = (true, done);
-        self.progress = files.last().copied().unwrap_or(self.progress);
-        self.earlier = files;
         Ok(())
+    }
+
+    /// Refuses to end a run whose files others have changed or removed meanwhile.
+    pub(super) fn check(&self) -> Result<()> {
+        let found = self.read()?;
+        let files = found.map(|(_, files, _)| files).filter(|it| it.len() == self.shards.len());
+        let gone =
+            || format!("files in {} were removed during the run: {AGAIN}", name(&self.directory));
+        self.check_files(&files.with_context(gone)?)
     }
 
     fn outputs(&self) -> impl Iterator<Item = &Path> {

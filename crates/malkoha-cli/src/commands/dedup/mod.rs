@@ -124,6 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         let saved = journal.as_ref().map(|it| it.lock().state(&options)).transpose()?.flatten();
         seen = saved.unwrap_or(seen);
         (seen, totals) = arguments.work(&shards, seen, progress, journal.clone())?;
+        journal.as_ref().map_or(Ok(()), |journal| journal.lock().check())?;
         if let Some(path) = arguments.seen.as_ref().filter(|_| !arguments.dry_run) {
             seen.save(path)?;
         }

@@ -94,6 +94,17 @@ impl Field {
     }
 }
 
+/// Why a record is no JSON object, and what to do.
+pub(super) fn why_no_object(record: &[u8]) -> String {
+    let read = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(record);
+    let why = read.err().map(|error| error.to_string()).unwrap_or_default();
+    let remedy = match record.trim_ascii() {
+        [b'[', ..] | b"{" => "; write one a line first, as by jq -c '.[]' or jq -c .",
+        _ => "",
+    };
+    format!(" ({}{remedy})", why.replace(" line 1", ""))
+}
+
 /// The names of a record's fields.
 pub(super) fn fields(record: &[u8]) -> Vec<String> {
     let fields = serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(record);

@@ -84,6 +84,9 @@ impl DocumentArgs {
 
     /// Refuses to overwrite files, before the work begins.
     pub(crate) fn check_outputs(&self, shards: &[Shard]) -> Result<()> {
+        if let Some(directory) = &self.output {
+            shards::tell_others(directory, shards);
+        }
         let outputs = shards.iter().filter_map(|shard| shard.output.as_deref());
         match outputs.filter(|_| !self.force).find(|path| path.exists()) {
             Some(path) => bail!(
@@ -104,6 +107,11 @@ impl DocumentArgs {
                 name(path)
             );
         }
+        ensure!(
+            !shards::is_found(path, &self.inputs)?,
+            "{} lies in a directory of documents, whose next run would read it: name another file",
+            name(path)
+        );
         Ok(())
     }
 

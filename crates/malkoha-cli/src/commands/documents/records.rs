@@ -180,11 +180,15 @@ impl<P: Hashes> Records<P> {
                 let content = match field.read(line, text) {
                     Ok(()) => Content::Text,
                     Err(_) if line.trim_ascii().is_empty() => Content::Blank,
-                    Err(bad) if on_bad == OnBad::Stop => bail!(
-                        "line {number} of {file} {}: '{}' (--bad keep or drop goes on)",
-                        field.complaint(bad, || json::fields(line)),
-                        shown(line)
-                    ),
+                    Err(bad) if on_bad == OnBad::Stop => {
+                        let is_none = bad == Bad::NoJson;
+                        bail!(
+                            "line {number} of {file} {}{}: '{}' (--bad keep or drop goes on)",
+                            field.complaint(bad, || json::fields(line)),
+                            if is_none { json::why_no_object(line) } else { String::new() },
+                            shown(line)
+                        )
+                    }
                     Err(bad) => Content::Bad(bad),
                 };
                 add(start..end, content, text);

@@ -1,6 +1,6 @@
 //! The files of a data set, and where the rest of each goes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::slice;
@@ -66,6 +66,10 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
                 if is_directory { file.strip_prefix(input).unwrap_or(&file) } else { &file };
             let output =
                 output.map(|directory| target(directory, below, is_directory)).transpose()?;
+            // All of these formats take more bytes, even for nothing.
+            let is_cut = is_named_compressed(&file)
+                && file.metadata().is_ok_and(|it| it.is_file() && it.len() < 9);
+            ensure!(!is_cut, "cannot read {}: it ends too early", name(&file));
             // A pipe is read once.
             let is_table = is_table(&file)?;
             let compressed = output.is_some() && file.is_file() && !is_table;
@@ -84,6 +88,14 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
     );
     check_outputs(&shards)?;
     Ok(shards)
+}
+
+/// Whether a file of this path would be found below a directory of `inputs`.
+pub(super) fn is_found(path: &Path, inputs: &[PathBuf]) -> Result<bool> {
+    let path = absolute(path)?;
+    let mut directories = inputs.iter().filter(|input| !is_stdin(input) && input.is_dir());
+    let is_below = directories.any(|input| absolute(input).is_ok_and(|it| path.starts_with(it)));
+    Ok(is_below && is_shard(&path))
 }
 
 /// What lies below directories and is not read.
@@ -125,7 +137,7 @@ impl LeftOut {
 /// Why a file that was found is not read.
 fn why_not(file: &Path) -> Option<&'static str> {
     if file.is_dir() {
-        Some("a link to a directory")
+        Some("a directory that is read already")
     } else if !file.exists() {
         Some("a link to nothing")
     } else if !file.is_file() {
@@ -157,6 +169,12 @@ fn is_named_table(file: &Path) -> bool {
     ending.is_some_and(|ending| TABLES.contains(&&*ending))
 }
 
+/// Whether the name is that of a compressed file.
+fn is_named_compressed(file: &Path) -> bool {
+    let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    ending.is_some_and(|ending| COMPRESSIONS.contains(&&*ending))
+}
+
 fn is_hidden(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
@@ -181,6 +199,25 @@ fn target(directory: &Path, below: &Path, is_below: bool) -> Result<PathBuf> {
             "standard input has no name for a file in {}: leave --output out",
             name(directory)
         ),
+    }
+}
+
+/// Tells of files of documents in the output directory that are of no input, as those of an earlier
+/// run.
+pub(super) fn tell_others(directory: &Path, shards: &[Shard]) {
+    if !directory.is_dir() {
+        return;
+    }
+    let outputs: HashSet<&Path> = shards.iter().filter_map(|it| it.output.as_deref()).collect();
+    let mut others = all_below(&[directory.into()]);
+    others.retain(|file| is_shard(file) && !outputs.contains(&**file));
+    if let [first, ..] = &others[..] {
+        tell(&format!(
+            "malkoha: files in {} that are not of this run: {}; the first is {}",
+            name(directory),
+            others.len(),
+            name(first)
+        ));
     }
 }
 

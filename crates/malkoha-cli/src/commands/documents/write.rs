@@ -1,11 +1,11 @@
 //! The second turn: writes the lines that stay.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::records::{Hashes, Records};
 use super::settle::Settler;
@@ -60,9 +60,11 @@ impl Files {
     /// The open file of a shard.
     fn open(&mut self, shard: usize, table: Option<&Table>) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.shard != shard) {
-            let Shard { output, encoding, .. } = &self.shards[shard];
+            let Shard { input, output, encoding, .. } = &self.shards[shard];
             let draft = match output {
-                Some(path) => Some(Box::new(draft(path).with_context(|| cannot_write(path))?)),
+                Some(path) => {
+                    Some(Box::new(draft(path, input).with_context(|| cannot_write(path))?))
+                }
                 None => {
                     stdout::is_open().context(CANNOT_WRITE)?;
                     None
@@ -169,11 +171,17 @@ fn with<T>(
     }
 }
 
-fn draft(path: &Path) -> io::Result<Draft> {
+/// A draft of a file that the same people can read as its input.
+fn draft(path: &Path, input: &Path) -> io::Result<Draft> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    Draft::of(path)
+    let draft = Draft::of(path)?;
+    #[cfg(unix)]
+    if let Some(metadata) = input.metadata().ok().filter(fs::Metadata::is_file) {
+        draft.file().set_permissions(metadata.permissions())?;
+    }
+    Ok(draft)
 }
 
 fn cannot_write(path: &Path) -> String {
@@ -194,8 +202,6 @@ impl Report {
     pub(crate) fn open(path: &Path, after: Option<u64>, force: bool) -> Result<Self> {
         let failed = cannot_write(path);
         ensure!(!is_stdin(path), "a report goes to a file: name one");
-        let exists = path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
-        ensure!(after.is_some() || force || !exists, "{failed}: it exists (--force overwrites it)");
         let mut file = OpenOptions::new()
             .create(true)
             .write(true)
@@ -203,6 +209,12 @@ impl Report {
             .open(path)
             .with_context(|| failed.clone())?;
         let metadata = file.metadata().with_context(|| failed.clone())?;
+        // Lines of two runs would mix. Where files cannot be locked, nobody watches over that.
+        if metadata.is_file() && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            bail!("{failed}: another run writes to it");
+        }
+        let exists = metadata.is_file() && metadata.len() > 0;
+        ensure!(after.is_some() || force || !exists, "{failed}: it exists (--force overwrites it)");
         let kept = after.unwrap_or(0);
         ensure!(
             metadata.len() >= kept || !metadata.is_file(),
