@@ -62,7 +62,7 @@
 //!    that only read a mapped file need no locks.
 //! 3. It has the same file as a [`GrowableCuckooFilter`] or [`GrowableCuckooMap`], which maps it
 //!    for one owner. Use `open` to copy it into memory for threads that change it.
-//! 4. Neither side may change meanwhile. Use [`to_filter`](ConcurrentCuckooFilter::to_filter) or
+//! 4. Neither side may change during it. Use [`to_filter`](ConcurrentCuckooFilter::to_filter) or
 //!    [`to_map`](GrowableConcurrentCuckooMap::to_map) before, and
 //!    [`into_concurrent`](CuckooFilter::into_concurrent) after.
 //! 5. In a map it would be unclear which value is meant.
@@ -71,7 +71,7 @@
 //! expire, that has a fixed size and that threads share.
 //!
 //! An empty field means that the kind has no use for the method. Every other field has a test; the
-//! first page of `tests/kinds` in the repository lists them.
+//! first page of `tests/it/kinds` in the repository lists them.
 //!
 //! Expiring sets have the methods of a set of their kind, except `map`, `intersect_with` and
 //! `unite`, which would count copies. In addition they have `advance`, `age` and `refresh`.

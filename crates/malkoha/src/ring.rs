@@ -8,7 +8,7 @@
 pub(crate) const GROUP: usize = 16;
 /// Groups on their way: 64 keys, 128 lines.
 const AHEAD: usize = 4;
-/// As many keys.
+/// Keys on their way.
 const RING: usize = GROUP * AHEAD;
 
 /// Groups that a batch remembers: those on their way, and the one that is being looked at.
@@ -25,7 +25,7 @@ impl Group {
         self.0 * GROUP
     }
 
-    /// Which of the [`SLOTS`] stores what is known about it.
+    /// The ring slot of this group.
     #[inline(always)]
     pub(crate) fn slot(self) -> usize {
         self.0 % SLOTS

@@ -233,8 +233,8 @@ impl Spill {
     }
 }
 
-/// Which keys may have spilled copies: a bit for each of some number of their hashes. Most maps of
-/// many keys spill a few values of keys that agree by chance, and then every lookup of a present
+/// The keys that may have spilled copies: a bit for each of some number of their hashes. Most maps
+/// of many keys spill a few values of keys that agree by chance, and then every lookup of a present
 /// key would search the tree: at 100 million keys this took as long as the lookup itself.
 #[derive(Clone, Debug, Default)]
 struct Hint {
@@ -256,7 +256,7 @@ impl Hint {
         if counts.len() > MOST_HINTED {
             return Self { words: alloc::vec![u64::MAX], added: 0 };
         }
-        // For as many entries again.
+        // For twice the entries.
         let words = (counts.len() * 2 * BITS).div_ceil(64);
         let mut hint = Self { words: alloc::vec![0; words], added: 0 };
         counts.keys().for_each(|key| hint.add(key));

@@ -1,5 +1,5 @@
-//! Atomics, locks and cells that threads share: the standard library's, or those of a checker: loom goes through all
-//! schedules and all values that a load may see, shuttle through random schedules.
+//! Atomics, locks and cells that threads share: the standard library's, or those of a checker: loom
+//! goes through all schedules and all values that a load may see, shuttle through random schedules.
 
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use std::{
@@ -42,7 +42,7 @@ pub(crate) use shuttle::{
     thread::yield_now,
 };
 
-/// What references are made of. That of loom tells who uses it at the same time.
+/// A cell that references are made from. That of loom finds concurrent uses.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

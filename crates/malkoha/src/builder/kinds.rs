@@ -110,7 +110,6 @@ impl Options {
         (|options| options.growth.is_some(), "growth", "build a growable one, or leave it out");
     pub(super) const NO_VALUES: Missing =
         (|options| options.value_bits.is_some(), "values", "build a map, or leave them out");
-
     pub(super) const NO_EXPIRY: Missing = (
         |options| options.ttl.is_some() || options.resolution.is_some(),
         "keys that expire",

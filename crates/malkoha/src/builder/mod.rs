@@ -279,7 +279,7 @@ where
     /// Builds a filter of these keys. Its capacity is their number, unless you set one. This is the
     /// fastest way to fill a filter of fixed size: it fills one segment after another in cache.
     ///
-    /// Meanwhile it needs about 9 bytes for each of at most 24,576 keys per segment, or for 262,144
+    /// Building needs about 9 bytes for each of at most 24,576 keys per segment, or for 262,144
     /// keys if that is more, whatever the number of keys. From three million keys on, this is
     /// less than two thirds of the size of a filter with slots of 12 bits.
     ///

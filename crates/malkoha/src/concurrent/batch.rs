@@ -13,7 +13,7 @@ const WHOLE: usize = 1024;
 /// Lookups for which less than a group's memory is cleared.
 const FEW: usize = 4;
 
-/// What the lookups of a group load, and what they look for.
+/// The bucket words and fingerprints of a group of lookups.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Aims {
     buckets: [[usize; GROUP]; 2],
@@ -94,8 +94,8 @@ impl<P: Locking> Table<P> {
         self.buckets.prefetch(aims.buckets[1][i]);
     }
 
-    /// [`contains`](Self::contains) for as many as `found` has. All are compared at once; if the
-    /// version of one changed meanwhile, those that were not found are looked up alone.
+    /// [`contains`](Self::contains) for as many hashes as `found` has places. All are compared at
+    /// once; if the version of one changed in between, those not found are looked up one by one.
     ///
     /// Requests the lines of `asked` one by one on the way: a processor waits where too many are
     /// requested together, and memory where none are.

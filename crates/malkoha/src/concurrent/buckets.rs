@@ -18,8 +18,8 @@ pub(super) struct Buckets {
     places: usize,
     /// Whether anything was ever refused. Most filters refuse nothing, and need not look further.
     has_refused: AtomicBool,
-    /// The places of a refused search that removals from each segment have still to make up for: not
-    /// part of the protocol.
+    /// The places of a refused search that removals from each segment have still to make up for:
+    /// not part of the protocol.
     missing: Box<[AtomicU32]>,
 }
 
@@ -80,7 +80,7 @@ impl Buckets {
         self.has_refused.load(Relaxed)
     }
 
-    /// The places that removals from the segment have still to make up for. The caller may change it.
+    /// The places that removals from the segment have still to make up for.
     pub(super) fn missing(&self, segment: u64) -> &AtomicU32 {
         self.has_refused.store(true, Relaxed);
         &self.missing[index(segment)]

@@ -15,7 +15,7 @@ impl<P: Locking> Clone for Shared<P> {
     ///
     /// # Panics
     ///
-    /// If the system has no memory for two more tables: the copy, and one of one owner meanwhile.
+    /// If the system has no memory for two more tables: the copy, and a temporary one.
     fn clone(&self) -> Self {
         let copy = self.to_fixed().and_then(|fixed| Self::from_fixed(&fixed));
         copy.expect("memory for copies of the table")

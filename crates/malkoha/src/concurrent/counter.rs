@@ -25,7 +25,7 @@ impl Counter {
         self.parts[part()].0.fetch_add(change.cast_unsigned(), Ordering::Relaxed);
     }
 
-    /// Exact while no thread changes it; otherwise some count that it had meanwhile, or nearly.
+    /// Exact while no thread changes it; otherwise a count that it had during the call, or nearly.
     pub(crate) fn get(&self) -> u64 {
         let parts = self.parts.iter().map(|part| part.0.load(Ordering::Relaxed));
         let sum = parts.fold(0, u64::wrapping_add);

@@ -17,7 +17,7 @@ thread_local! {
     static SEARCH: Cell<Search> = const { Cell::new(Search::new()) };
 }
 
-/// A segment to search in. What is read may change a moment later.
+/// A segment to search in. Other threads may change it at any moment.
 struct Segment<'a, P: Locking> {
     table: &'a Table<P>,
     words: &'a [AtomicU64],
@@ -90,7 +90,7 @@ impl<P: Locking> Table<P> {
     /// The lock makes the answer atomic: while it is held, no fingerprint of the stripe is moved or
     /// removed, so one that was in is seen, and no other call puts it there.
     fn put_unless_in(&self, probe: &Probe, buckets: &[&AtomicU64]) -> Option<bool> {
-        // What is seen is present, with or without the lock.
+        // A copy that is seen is present, with or without the lock.
         if self.is_seen(probe) {
             return Some(false);
         }

@@ -21,7 +21,7 @@ pub(crate) struct Piece {
     pub(crate) segment: u64,
     /// The buckets in their order, each with its occupied lanes first.
     pub(crate) words: Vec<u64>,
-    /// Copies beside the table, in order. Each has an equal in `words`.
+    /// Spilled copies, in order. Each has an equal in `words`.
     pub(crate) spilled: Vec<(SpillKey, u64)>,
     /// Occupied lanes and spilled copies.
     pub(crate) copies: u64,
@@ -78,8 +78,8 @@ impl<P: Locking> Table<P> {
     /// Removes everything, and returns the number of copies.
     ///
     /// For each key, all its copies are removed as if at one moment between the call and its
-    /// return. A copy that is inserted meanwhile may stay, and one that was inserted before is
-    /// gone. The moment differs from key to key.
+    /// return. A copy that is inserted during the call may stay, and one that was inserted before
+    /// is gone. The moment differs from key to key.
     pub(super) fn clear(&self) -> u64 {
         let mut copies = 0_u64;
         for segment in 0..self.buckets.segments() as u64 {

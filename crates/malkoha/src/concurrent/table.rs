@@ -1,22 +1,5 @@
-//! The table of words, and the protocol by which threads share it.
-//!
-//! A fingerprint and its segment select a *stripe*, which is a version and a lock. Then
-//!
-//! * an **insert** into an empty lane is one compare-and-swap of the bucket, without a lock;
-//! * a **move** of a fingerprint to its other bucket locks its stripe, adds it at the destination,
-//!   raises the version, and empties the source, in this order;
-//! * a **removal** locks the stripe, raises the version, and empties a lane;
-//! * a **lookup** reads the version, both buckets, and the version again. A hit is final. A miss is
-//!   final if the version is the same; otherwise it looks again. A batch does so for many keys at
-//!   once: each step for all of them, then the next.
-//!
-//! Why a lookup never misses a key that stays in: its fingerprint is in one of the two buckets at
-//! every moment. To miss it in both, a lookup must read one bucket before the fingerprint arrives
-//! and the other after it has left. Whatever empties a lane first raises the version, so the second
-//! reading of the version differs. If the first reading already showed the raise, the bucket shows
-//! what was added at the destination before it. (Removals must raise the version too: two keys can
-//! have equal fingerprints, and the removal of one can take the lane of the other, after the lookup
-//! has read the other's new lane while it was still empty.)
+//! The table of words. Threads share it by the protocol in docs/CONCURRENCY.md, "The lock-free
+//! set", which argues why a lookup never misses a key that stays in.
 //!
 //! Only the holder of a stripe's lock empties lanes with its fingerprints. So what it has seen
 //! there stays, while other lanes of the bucket may change.

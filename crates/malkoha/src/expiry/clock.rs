@@ -2,8 +2,8 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A clock that never goes back: milliseconds since 1970 when it was started, and from then on as
-/// many as have passed. No filter reads a clock by itself: it is told the time.
+/// A clock that never goes back: milliseconds since 1970 when it was started, plus those that
+/// have passed since. No filter reads a clock by itself: the program passes the time.
 ///
 /// ```
 /// use malkoha::{Clock, ExpiringCuckooFilter};

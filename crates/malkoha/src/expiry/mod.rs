@@ -130,7 +130,7 @@ impl<T: Ages> Expiring<T> {
     ) -> Option<Self> {
         let Self { table, form, mut times } = self;
         times.advance(now);
-        // What a slot holds lives at most.
+        // At most all slots and spilled copies live.
         let filled = table.slots().saturating_add(table.spilled());
         let times = times.with_state(swept, counts, filled)?;
         Some(Self { table, form, times })

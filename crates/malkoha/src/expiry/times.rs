@@ -1,4 +1,4 @@
-//! What an age means: windows, epochs, labels.
+//! The meaning of an age: windows, epochs, labels.
 //!
 //! Time is cut into *epochs*, `steps` to the time that keys live, counted from 0. A slot stores its
 //! epoch's lowest bits, its *label*. A label alone comes round again, so slots lie in *blocks*,
@@ -46,7 +46,7 @@ impl Window {
         is_one.then_some(self)
     }
 
-    /// Bits of a label: as many as tell `steps + 1` epochs apart.
+    /// Bits of a label: enough to tell `steps + 1` epochs apart.
     pub(crate) fn label_bits(self) -> u32 {
         u32::BITS - self.steps.leading_zeros()
     }
@@ -195,7 +195,7 @@ impl Times {
             return;
         }
         let steps = u64::from(self.window.steps);
-        // What expires when each of these epochs begins. Further epochs find nothing left.
+        // The keys that expire as each of these epochs begins. Further epochs find none left.
         let turns = (epoch - self.epoch).min(self.label_mask + 1);
         for begun in (epoch - turns).saturating_add(1)..=epoch {
             let expired = begun.wrapping_sub(steps + 1) & self.label_mask;
@@ -217,7 +217,7 @@ impl Times {
     pub(crate) fn age(&self, block: usize, label: u64) -> Option<u64> {
         let swept = self.swept[block];
         let age = swept.wrapping_sub(label) & self.label_mask;
-        // A file that somebody made has labels of before epoch 0.
+        // In a forged file, labels may be older than epoch 0.
         let age = age.saturating_add(self.epoch - swept);
         (age <= self.window.steps.into()).then_some(age)
     }

@@ -12,7 +12,7 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// Writes the filter in the format of docs/FORMAT.md. Equal filters give equal bytes.
     ///
     /// In a shared filter, keys that are present throughout are written. Keys that threads insert
-    /// or remove meanwhile are written or not.
+    /// or remove at the same time are written or not.
     ///
     /// # Errors
     ///

@@ -60,8 +60,8 @@ impl GrowableCuckooMap {
     ///     if n % 1_000 == 0 && map.splits_left() == 0 {
     ///         let mut segment = 0;
     ///         while segment < map.segments() {
-    ///             // Here the value is the key. All are removed before the first comes back: what
-    ///             // finds others of its fingerprint takes that, however short it is.
+    ///             // Here the value is the key. All are removed before the first comes back: a key
+    ///             // next to an old copy would take over its short fingerprint.
     ///             let old = map.values_short_of(1, segment);
     ///             old.iter().for_each(|&old| assert!(map.remove(old, old)));
     ///             map.insert_many(&old.iter().map(|&old| (old, old)).collect::<Vec<_>>())?;
@@ -95,8 +95,8 @@ impl<C: Content> Filter<Growing, C> {
     ///
     /// Keys keep the bits that they have left, so the false-positive rate is that of both together
     /// at their ages: see [`expected_fpr`](Self::expected_fpr). Takes time in proportion to the one
-    /// that has fewer keys, or to both where their shapes differ, and meanwhile the memory of
-    /// another.
+    /// that has fewer keys, or to both where their shapes differ, and the memory of a third
+    /// filter until it is done.
     ///
     /// Two keys with one fingerprint, one from each side, become one copy: a filter from which keys
     /// are removed after a union loses such a key with the other, with about the probability of a

@@ -160,7 +160,7 @@ pub type GrowableCuckooMap = Filter<Growing, Values>;
 /// references.
 ///
 /// * **Lookups take no lock and wait for nobody.** A lookup repeats its two loads if a key of its
-///   stripe (one of 512) was moved or removed meanwhile.
+///   stripe (one of 512) was moved or removed in between.
 /// * **A key that is in throughout is always found**, also while other keys' inserts move it.
 /// * Inserts take an empty lane by one compare-and-swap. Those that have to move others, removals
 ///   and [`count`](Self::count) lock one stripe at a time.

@@ -22,7 +22,7 @@ impl<T: Partition> Filter<Partitioned<T>> {
 impl<T: Partition, C: Content> Filter<Partitioned<T>, C> {
     /// Removes all keys, one partition after another. For each key it is as if its copies were
     /// removed at one moment between the call and its return: one that another thread inserts
-    /// meanwhile can stay.
+    /// during the call can stay.
     pub fn clear(&self) {
         self.table.clear();
     }
@@ -68,7 +68,7 @@ impl GrowableConcurrentCuckooMap {
         reserved.map_err(|bytes| InsertError::Memory { bytes })
     }
 
-    /// A map for one owner with all that is in. What a thread changes meanwhile is in it or not.
+    /// A map for one owner with all that is in. Concurrent changes are in it or not.
     /// O(size).
     #[must_use]
     pub fn to_map(&self) -> GrowableCuckooMap {
@@ -86,7 +86,7 @@ impl<T: Partition, C: Content> Filter<T, C> {
 
 impl<P: Locking> Filter<Shared<P>> {
     /// Removes all keys. For each key it is as if its copies were removed at one moment between the
-    /// call and its return: one that another thread inserts meanwhile can stay.
+    /// call and its return: one that another thread inserts in between can stay.
     pub fn clear(&self) {
         self.table.clear();
     }

@@ -44,7 +44,7 @@ impl Growing {
     }
 }
 
-/// Whether so many hashes, into a tree of so many segments, can be enough to make room for.
+/// Whether a batch of hashes is so large, for a tree of this many segments, that room may be made.
 pub(crate) fn is_large(hashes: usize, segments: usize) -> bool {
     hashes as f64 >= LEAST && (segments == 1 || hashes / segments >= LEAST_EACH)
 }
@@ -161,8 +161,8 @@ impl New {
     }
 }
 
-/// How many different keys there are, if so many were drawn once, twice and at all, and one in
-/// `each` was drawn.
+/// How many different keys there are, if these numbers were drawn once, twice and at all, and one
+/// in `each` was drawn.
 ///
 /// Of n keys that come m times each, a number that follows Poisson's law was drawn as often as it
 /// says: its mean l is twice those drawn twice over those drawn once. Since nothing is drawn twice,

@@ -37,7 +37,7 @@ pub(crate) struct Widths {
     pub(crate) narrow_from: u32,
     /// Below this depth one more for the first four levels, two for the next four and so on, ...
     pub(crate) turn: u32,
-    /// ... until there are so many more.
+    /// ... until there are this many more.
     pub(crate) rise: u32,
 }
 
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// A map is split sixteen times, so it must know so many bits of each key's path.
+    /// A map is split sixteen times, so it must know as many bits of each key's path.
     #[test]
     fn maps_know_enough_to_be_split() {
         for fpr in [0.1, 0.01, 1e-4] {

@@ -54,9 +54,9 @@ pub(crate) trait Word:
 
     /// Whether some lane of one of the two is 0. The highest bit of `-x | x` says that a lane is
     /// not 0, in two instructions fewer than [`has_zero_lane`](Self::has_zero_lane) twice. `below`
-    /// is the number that has the lowest bit of each lane, minus 1. A lane that is not 0 borrows from
-    /// the next lane, and that lane's bit in `below` makes up for it. The lane after one that is 0
-    /// is therefore 1 too high, which does not matter, because a lane was found.
+    /// is the number that has the lowest bit of each lane, minus 1. A lane that is not 0 borrows
+    /// from the next lane, and that lane's bit in `below` makes up for it. The lane after one that
+    /// is 0 is therefore 1 too high, which does not matter, because a lane was found.
     #[inline(always)]
     fn either_has_zero_lane(self, other: Self, below: Self, highs: Self) -> bool {
         let nonzero = |word: Self| below.wrapping_sub(word) | word;
@@ -176,7 +176,7 @@ impl<W: Word> LaneFormat<W> {
         difference.zero_lanes(self.mask ^ self.highs, self.highs).count_ones()
     }
 
-    /// What a lane holds.
+    /// The content of a lane.
     #[inline(always)]
     pub(crate) fn lane(&self, word: W, lane: u32) -> u64 {
         (word >> (lane * self.bits)).low() & self.lowest()
@@ -188,7 +188,7 @@ impl<W: Word> LaneFormat<W> {
         u64::MAX >> (u64::BITS - self.bits)
     }
 
-    /// What the occupied lanes hold.
+    /// The content of the occupied lanes.
     pub(crate) fn fingerprints(self, word: W) -> impl Iterator<Item = u64> {
         (0..self.number).map(move |lane| self.lane(word, lane)).filter(|&lane| lane != 0)
     }

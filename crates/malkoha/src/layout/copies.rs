@@ -20,7 +20,7 @@ pub enum Copies {
     Sum,
 }
 
-/// What handles keys that their candidate slots do not take at once.
+/// The state that keys need if their candidate slots are full.
 pub(crate) struct Overflow<'a> {
     pub(crate) search: &'a mut Search,
     pub(crate) spill: &'a mut Spill,
@@ -91,7 +91,7 @@ pub(crate) fn absorb<L: TableLayout>(
     let places = every_place(layout.addressing().segments(), layout.places());
     let occupants = places.flat_map(|(segment, place)| layout.occupants(from, segment, place));
     for (probe, value) in occupants {
-        // What was added for an equal slot before counts as present.
+        // Copies that were added for an equal slot before count as present.
         let missing = match copies {
             Copies::Sum => 1,
             Copies::Most => lacking(bytes, overflow.spill, &probe, value),

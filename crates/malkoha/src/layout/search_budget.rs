@@ -34,8 +34,8 @@ pub const fn most_places(max_kicks: u32) -> u64 {
     2 * (near + BEYOND) + (near + BEYOND) * (1 + MOST_SLOTS) + max_kicks as u64 + BEYOND
 }
 
-/// The same in a segment that has refused a key, until as many were removed from it as pay for a
-/// long search: one for 256 of its places.
+/// The same in a segment that has refused a key, until enough keys were removed from it to pay for
+/// a long search: one for 256 of its places.
 #[must_use]
 pub const fn most_places_after_refusal() -> u64 {
     most_places(SHORT)

@@ -31,7 +31,7 @@ pub trait Lock: Exclude {}
 
 impl<L: Exclude> Lock for L {}
 
-/// What a table asks of a lock. Nothing that runs under one calls back into the filter.
+/// A lock of a table. Nothing that runs under one calls back into the filter.
 pub(crate) trait Exclude: Debug + Default + Send + Sync {
     /// Runs `critical` while no other thread is in a `with` or `hold` of this lock.
     fn with<R>(&self, critical: impl FnOnce() -> R) -> R;
@@ -65,7 +65,7 @@ impl Exclude for NoLock {
     }
 }
 
-/// Which locks a filter has: [`Striped`] or [`Global`].
+/// The locks of a filter: [`Striped`] or [`Global`].
 #[expect(private_bounds, reason = "sealed: what each lock guards is no promise")]
 pub trait Locking: Guards {}
 

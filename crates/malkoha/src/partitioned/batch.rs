@@ -133,8 +133,8 @@ impl<T: Partition> Partitioned<T> {
     }
 
     /// Calls `each` with the hashes of each partition, to change it, and with room for an outcome
-    /// of each. Puts the outcomes into `all`. Returns the positions that `each` returns, as those of
-    /// the batch.
+    /// of each. Puts the outcomes into `all`. Returns the positions that `each` returns, as those
+    /// of the batch.
     pub(super) fn change_all_of(
         &self,
         hashes: &[u64],

@@ -7,8 +7,8 @@ use crate::growable::{Gathered, Growing, Home, MAX_PARTITIONS, partition_number}
 use crate::table::source::{self, Source};
 use crate::table::traits::{Change, Lookup, Stored};
 
-/// A table that grows, and that can be divided into partitions which threads share: a set, a map, or
-/// a set whose keys expire. Sealed: no other crate can implement it.
+/// A table that grows, and that can be divided into partitions which threads share: a set, a map,
+/// or a set whose keys expire. Sealed: no other crate can implement it.
 pub trait Partition: Change + Stored + Clone {
     /// Whether a divided table distributes its length over the parts by estimate.
     const SHARES_LEN: bool;

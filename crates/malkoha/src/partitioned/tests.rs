@@ -121,8 +121,8 @@ fn batch(number: u64) -> Vec<u64> {
     (0..2_200).map(spread).collect()
 }
 
-/// Two batches, of which the first part that gets in parts the partition, and a key that is looked
-/// up meanwhile.
+/// Two batches, of which the first part that gets in divides the partition, and a concurrent lookup
+/// of a key.
 #[test]
 fn batches_that_meet_are_all_in() {
     check(|| {
@@ -257,7 +257,7 @@ fn a_table_is_divided_before_it_has_room() {
     assert!(small * 2 < table.size_in_bytes(), "{small} of {}", table.size_in_bytes());
 }
 
-/// A copy has each key once, whether its partition is divided before, after or meanwhile.
+/// A copy has each key once, whether its partition is divided before, after or during the copy.
 #[test]
 fn keys_are_copied_once() {
     check(|| {
@@ -299,7 +299,8 @@ fn a_key_that_expires_is_new_to_one_thread() {
     });
 }
 
-/// A copy shows one time, although time advances meanwhile and keys are seen in both partitions.
+/// A copy shows one time, although time advances during the copy and keys are seen in both
+/// partitions.
 #[test]
 fn a_copy_is_of_one_time() {
     check(|| {

@@ -9,9 +9,9 @@ use crate::layout::{FAR_BYTES, Placement, TableLayout};
 use crate::ring::{self, GROUP};
 use crate::table::traits::value_at;
 
-/// A table of so many bytes is mostly in cache, where it takes longer to request lines than to wait
-/// for them. Without loads of several addresses at once, for which only x86-64 is compiled, smaller
-/// ones alone are.
+/// A table of this many bytes is mostly in cache, where it takes longer to request lines than to
+/// wait for them. Without loads of several addresses at once, for which only x86-64 is compiled,
+/// smaller ones alone are.
 pub(crate) const IN_CACHE_BYTES: usize =
     if cfg!(target_arch = "x86_64") { FAR_BYTES } else { FAR_BYTES / 16 };
 

@@ -225,7 +225,7 @@ impl ThreadBuffer {
     }
 }
 
-/// Inserts the hashes of a round, and returns those that found no place. The buffers are empty then.
+/// Inserts the hashes of a round, and returns those that found no place. Empties the buffers.
 pub(super) fn insert<L: TableLayout + Sync>(
     layout: &L,
     bytes: &mut [u8],

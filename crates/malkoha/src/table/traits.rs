@@ -1,5 +1,5 @@
-//! What [`Filter`](crate::Filter) asks of a table. Sealed: no other crate can implement these
-//! traits.
+//! The operations of a table that [`Filter`](crate::Filter) uses. Sealed: no other crate can
+//! implement these traits.
 //!
 //! Tables know hashes, but no keys. A set stores values of no bits: its value is always 0.
 
@@ -67,7 +67,7 @@ pub trait Lookup: Sealed {
     fn value_bits(&self) -> u32;
     /// The probability that a key that is not in seems to be in.
     fn expected_fpr(&self) -> f64;
-    /// What a file of this table is, as a map or as a set.
+    /// The kind of this table's file, as a map or as a set.
     fn kind(is_map: bool) -> FileKind
     where
         Self: Sized;
@@ -84,7 +84,7 @@ pub trait Stored: Lookup + Sized {
     fn from_bytes(kind: FileKind, bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError>;
 }
 
-/// What batches of hashes are inserted into.
+/// A table that takes batches of hashes.
 pub trait Fill: Sealed {
     /// The best size of a batch of hashes that are not sorted.
     const UNSORTED: usize = CHUNK;

@@ -31,7 +31,7 @@ fn without_locks_a_moved_key_is_not_copied_once() {
     moved_key_is_copied_once::<Striped<NoLock>>();
 }
 
-/// A copy whose equals are removed meanwhile: what lies beside the table has an equal in it.
+/// Removes equal copies during the snapshot. Every spilled copy must still have one in the table.
 #[test]
 fn spilled_copies_are_copied_with_one_in_the_table() {
     check(|| {

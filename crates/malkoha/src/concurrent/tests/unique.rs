@@ -1,4 +1,4 @@
-//! Inserts of absent keys: exactly one of all threads is told "new".
+//! Inserts of absent keys: exactly one of all threads inserts.
 
 use super::*;
 

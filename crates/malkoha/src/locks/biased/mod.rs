@@ -1,15 +1,10 @@
 //! A lock for what is read often and seldom changed: single readers pass it without taking it, in
 //! the manner of BRAVO (Dice and Kogan, "Biased Locking for Reader-Writer Locks", USENIX ATC 2019).
 //!
-//! A reader of a usual lock changes a line that all readers share, and later loads wait for these
-//! two changes, so lookups wait for memory one after the other. A reader of a *biased* lock only
-//! notes in a *place* of its own thread which lock it passes, and checks that the lock is still
-//! biased. A writer takes the lock, ends the bias, and waits until no place names the lock. Between
-//! the note and the check there must be a barrier, or reader and writer could miss each other. The
-//! writer lets the system run it on all processors where threads of this process run
-//! (`barrier::heavy`), and readers keep only the compiler from reordering (`barrier::light`).
-//! That takes microseconds, so a lock is biased only after many readings without a write, and not
-//! soon after a bias ended.
+//! docs/CONCURRENCY.md has the protocol. Between a reader's note in its *place* and its second check
+//! there must be a barrier: the writer lets the system run it on all processors where threads of
+//! this process run (`barrier::heavy`), and readers only keep the compiler from reordering
+//! (`barrier::light`).
 //!
 //! Public for `malkoha-store` alone, whose index is read in this way. It can change with any
 //! release.
@@ -110,8 +105,8 @@ impl<T> Biased<T> {
     }
 
     /// Reads it without the lock, if it was read often since it was changed, and if the thread does
-    /// not read another value in this way. Writers wait meanwhile, so the reader must not wait for
-    /// one.
+    /// not read another value in this way. Writers wait while it is open, so the reader must not
+    /// wait for one.
     #[inline(always)]
     pub fn open(&self) -> Option<Open<'_, T>> {
         if !self.is_biased.load(Ordering::Relaxed) {
