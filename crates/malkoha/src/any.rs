@@ -9,7 +9,7 @@ use crate::filter::{
     GrowableExpiringCuckooFilter,
 };
 use crate::format::{FileKind, HEADER_BYTES, ReadError, whole};
-use crate::key::{Key, KeyHasher, hash_one};
+use crate::key::{Key, KeyHasher};
 
 /// A filter or map of the kind that a file holds. One that threads share has the file of one that
 /// they do not share.
@@ -148,12 +148,12 @@ impl AnyFilter {
 
     /// As [`Filter::contains`](crate::Filter::contains).
     pub fn contains<K: Key>(&self, key: K) -> bool {
-        self.contains_hash(hash_one(self.hasher(), key))
+        self.contains_hash(self.hasher().hash_key(key))
     }
 
     /// As [`Filter::count`](crate::Filter::count).
     pub fn count<K: Key>(&self, key: K) -> u64 {
-        self.count_hash(hash_one(self.hasher(), key))
+        self.count_hash(self.hasher().hash_key(key))
     }
 
     /// As [`Filter::contains_hash`](crate::Filter::contains_hash).

@@ -12,7 +12,7 @@ use crate::error::{BatchError, InsertError};
 use crate::expiry::Expiring;
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, KeyHasher, hash_chunks, hash_one};
+use crate::key::{Key, KeyHasher, hash_chunks};
 #[cfg(feature = "std")]
 use crate::locks::Locking;
 #[cfg(feature = "std")]
@@ -34,7 +34,7 @@ impl<$($parameters)*> Filter<$table> {
     /// then, and all others are.
     #[inline]
     pub fn insert<K: Key>(&$($mut)? self, key: K) -> Result<(), InsertError> {
-        self.insert_hash(hash_one(self.hasher, key))
+        self.insert_hash(self.hasher.hash_key(key))
     }
 
     /// [`insert`](Self::insert) for a hash.
@@ -62,7 +62,7 @@ impl<$($parameters)*> Filter<$table> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_unique<K: Key>(&$($mut)? self, key: K) -> Result<bool, InsertError> {
-        self.insert_unique_hash(hash_one(self.hasher, key))
+        self.insert_unique_hash(self.hasher.hash_key(key))
     }
 
     /// [`insert_unique`](Self::insert_unique) for a hash.
@@ -140,7 +140,7 @@ impl<$($parameters)*> Filter<$table> {
     /// [above](Filter#removing-keys-that-were-never-inserted).
     #[inline]
     pub fn remove<K: Key>(&$($mut)? self, key: K) -> bool {
-        self.remove_hash(hash_one(self.hasher, key))
+        self.remove_hash(self.hasher.hash_key(key))
     }
 
     /// [`remove`](Self::remove) for a hash.

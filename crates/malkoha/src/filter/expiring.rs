@@ -9,7 +9,7 @@ use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
 #[cfg(feature = "std")]
 use crate::growable::Growing;
-use crate::key::{Key, hash_one};
+use crate::key::Key;
 #[cfg(feature = "std")]
 use crate::partitioned::Partitioned;
 use crate::table::source;
@@ -64,7 +64,7 @@ impl<$($parameters)*> Filter<$table> {
     /// Returns an upper bound of the time since the key was seen, or `None` if it is not in. The
     /// bound is less than one step of [`resolution`](Self::resolution) too large.
     pub fn age<K: Key>(&self, key: K) -> Option<u64> {
-        self.age_hash(hash_one(self.hasher, key))
+        self.age_hash(self.hasher.hash_key(key))
     }
 
     /// [`age`](Self::age) for a hash.
@@ -83,7 +83,7 @@ impl<$($parameters)*> Filter<$table> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn refresh<K: Key>(&$($mut)? self, key: K) -> Result<bool, InsertError> {
-        self.refresh_hash(hash_one(self.hasher, key))
+        self.refresh_hash(self.hasher.hash_key(key))
     }
 
     /// [`refresh`](Self::refresh) for a hash.
@@ -183,7 +183,7 @@ impl<T: Ages> Filter<Expiring<T>> {
     /// Adds the keys of another filter with the same options. The later time of the two then holds,
     /// and a key in both has the smaller age.
     ///
-    /// Needs the memory of two more tables meanwhile.
+    /// Needs the memory of two more tables until it is done.
     ///
     /// # Errors
     ///

@@ -27,6 +27,24 @@ impl CuckooFilter {
     ) -> Result<Self, BuildError> {
         Self::builder().fpr(fpr).build_from_iter(keys)
     }
+
+    /// Removes all keys that are not in another filter of the same geometry and seed. A key in both
+    /// stays, with the copies that it has here. A key that is only here stays if it is a false
+    /// positive of the other filter.
+    ///
+    /// One filter cannot be subtracted from another: that would lose keys which are false positives
+    /// of the other.
+    ///
+    /// # Errors
+    ///
+    /// If the filters differ in geometry or seed; nothing has changed then.
+    pub fn intersect_with<B>(&mut self, other: &CuckooFilter<B>) -> Result<(), UnionError>
+    where
+        B: Deref<Target = [u8]>,
+    {
+        same_hash(self, other)?;
+        self.table.retain(&other.table)
+    }
 }
 
 impl CuckooMap {
@@ -35,8 +53,8 @@ impl CuckooMap {
     /// of pairs inserted.
     ///
     /// Up to `threads` threads fill segments of their own; the result does not depend on their
-    /// number. Takes 32 bytes per pair meanwhile. Large maps are filled fastest by batches of a few
-    /// thousand pairs for each segment of the [`geometry`](Self::geometry).
+    /// number. Takes 32 bytes per pair until it returns. Large maps are filled fastest by batches
+    /// of a few thousand pairs for each segment of the [`geometry`](Self::geometry).
     ///
     /// ```
     /// use malkoha::CuckooMap;
@@ -79,7 +97,7 @@ impl<C: Content> Filter<Fixed, C> {
     /// false positive. [`unite`](Self::unite) with [`Copies::Sum`] does not.
     ///
     /// Goes through the slots of `other` once, segment by segment, and takes the memory of another
-    /// table meanwhile.
+    /// table until it is done.
     ///
     /// ```
     /// use malkoha::CuckooFilter;
@@ -121,26 +139,6 @@ impl<C: Content> Filter<Fixed, C> {
     {
         same_hash(self, other)?;
         self.table.unite(&other.table, copies)
-    }
-}
-
-impl CuckooFilter {
-    /// Removes all keys that are not in another filter of the same geometry and seed. A key in both
-    /// stays, with the copies that it has here. A key that is only here stays if it is a false
-    /// positive of the other filter.
-    ///
-    /// One filter cannot be subtracted from another: that would lose keys which are false positives
-    /// of the other.
-    ///
-    /// # Errors
-    ///
-    /// If the filters differ in geometry or seed; nothing has changed then.
-    pub fn intersect_with<B>(&mut self, other: &CuckooFilter<B>) -> Result<(), UnionError>
-    where
-        B: Deref<Target = [u8]>,
-    {
-        same_hash(self, other)?;
-        self.table.retain(&other.table)
     }
 }
 

@@ -65,7 +65,7 @@ impl GrowableLoader {
     ///
     /// If bytes are missing, or do not fit together.
     pub fn into_filter(self) -> Result<GrowableCuckooFilter, ReadError> {
-        self.into_table_of(FileKind::GrowableSet).map(|(table, hasher)| Filter::new(table, hasher))
+        self.into_table(FileKind::GrowableSet).map(|(table, hasher)| Filter::new(table, hasher))
     }
 
     /// The map, when all its bytes have come.
@@ -74,7 +74,7 @@ impl GrowableLoader {
     ///
     /// As [`into_filter`](Self::into_filter).
     pub fn into_map(self) -> Result<GrowableCuckooMap, ReadError> {
-        self.into_table_of(FileKind::GrowableMap).map(|(table, hasher)| Filter::new(table, hasher))
+        self.into_table(FileKind::GrowableMap).map(|(table, hasher)| Filter::new(table, hasher))
     }
 }
 

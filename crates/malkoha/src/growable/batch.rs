@@ -3,15 +3,14 @@
 
 use super::codec::Codec;
 use super::directory::EntryWord;
+use super::grid::KeyBits;
 use super::pool::Address;
 use super::record::Home;
 use super::segment::bucket_bits;
-use super::shape::SLOTS;
 use super::sole::Buckets;
 use super::table::Growing;
-use super::target::KeyBits;
 use crate::arch::{prefetch_from, vectorized};
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::SLOTS;
 use crate::ring::{self, GROUP, Group};
 use crate::table::batch::IN_CACHE_BYTES;
 use crate::table::traits::Sole;
@@ -21,31 +20,6 @@ impl Growing {
     /// because batches read the other partitions in between.
     fn is_near(&self) -> bool {
         self.directory.within() == Home::ROOT && self.segments.used() <= IN_CACHE_BYTES as u64
-    }
-}
-
-impl<const N: usize> Codec<N> {
-    /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
-    /// wanted one.
-    ///
-    /// # Safety
-    ///
-    /// Each pair is a segment's first byte and the first bit of one of its buckets. `SHORT` says
-    /// whether its lanes [are short](Self::is_short).
-    #[inline(always)]
-    pub(super) unsafe fn contains_at<const SHORT: bool>(
-        &self,
-        [first, second]: [(*const u8, u64); 2],
-        wanted: u64,
-    ) -> bool {
-        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
-        let [first, second] = unsafe {
-            [
-                Words::read::<SHORT>(first.0, first.1, self.width),
-                Words::read::<SHORT>(second.0, second.1, self.width),
-            ]
-        };
-        self.contains(first, second, self.broadcast(wanted))
     }
 }
 
@@ -67,13 +41,8 @@ impl Aims {
     /// Computes them for a group of hashes.
     #[inline(always)]
     fn find(&mut self, table: &Growing, width: u32, hashes: &[u64], group: Group) -> EntryWords {
-        let rest = &hashes[group.first()..];
-        // With one of them, which the table has a segment for.
-        let mut padded = [rest[0]; GROUP];
-        let hashes = rest.first_chunk::<GROUP>().unwrap_or_else(|| {
-            padded[..rest.len()].copy_from_slice(rest);
-            &padded
-        });
+        let mut room = [0; GROUP];
+        let hashes = ring::whole(&hashes[group.first()..], &mut room);
         if table.is_grouped() {
             self.take::<true>(table, width, hashes)
         } else {
@@ -173,7 +142,7 @@ vectorized! {
             if let Some(group) = look {
                 let aims = &ring[group.slot()];
                 // SAFETY: `take` computed buckets of the segments' forms, which the directory
-                // keeps with the segments; the table is not changed meanwhile.
+                // keeps with the segments; the table is borrowed, so it does not change.
                 let answers = unsafe {
                     if codec.is_short() {
                         aims.look::<true, N>(codec)
@@ -181,9 +150,7 @@ vectorized! {
                         aims.look::<false, N>(codec)
                     }
                 };
-                let rest = &mut found[group.first()..];
-                let len = rest.len().min(GROUP);
-                rest[..len].copy_from_slice(&answers[..len]);
+                ring::store(&answers, &mut found[group.first()..]);
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::any_codec::with_codec;
+use super::codec::with_codec;
 use super::fill::Filling;
 use super::grid::MIX_BITS;
 use super::record::{Home, Record};
@@ -16,7 +16,7 @@ use crate::table::Rounds;
 use crate::table::traits::{Fill, Lookup, value_at};
 use crate::threads::side_by_side;
 
-/// The factor of a hash that gives the path: see [`KeyBits`](super::target::KeyBits).
+/// The factor of a hash that gives the path: see [`KeyBits`](super::grid::KeyBits).
 const PATH: u64 = MIX << MIX_BITS;
 /// With fewer hashes per segment, bringing the segment into cache does not pay.
 const WORTHWHILE_HASHES: usize = 1024;

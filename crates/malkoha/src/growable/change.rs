@@ -1,26 +1,27 @@
 //! Inserting, removing and replacing.
 
-use super::any_codec::with_codec;
+use super::codec::with_codec;
+use super::directory::Target;
 use super::matches::Match;
 use super::record::Record;
 use super::segment::{Segment, Spot};
 use super::table::{Growing, kicks};
-use super::target::Target;
 use crate::error::InsertError;
 use crate::ring;
 use crate::spill::MAX_COPIES;
 use crate::table::traits::{Change, Lookup, value_at};
 
-/// What the table has that matches a key to be inserted.
+/// Copies of a key that the table already has.
 ///
 /// A set takes the fingerprint that is already there: this makes nothing more match by chance, and
 /// copies of a key are all alike. A map does so only for what it spills, so that its keys have as
 /// few candidates as possible.
-pub(super) struct Likeness {
+pub(super) struct Existing {
+    /// The longest of their fingerprints.
     pub(super) longest: u64,
     /// Slots that have it.
     pub(super) copies: u32,
-    /// Whether some of what is there has no slot.
+    /// Whether some of the copies have no slot.
     pub(super) is_stashed: bool,
     /// The fingerprint to insert.
     pub(super) own: u64,
@@ -173,17 +174,17 @@ impl Growing {
                 continue;
             }
             let own = target.spot.fingerprint;
-            let fresh = Likeness { longest: own, copies: 0, is_stashed: false, own };
-            let like = if self.has_match(&target) { self.likeness(&target) } else { fresh };
-            if like.copies < MAX_COPIES
-                && !like.is_stashed
+            let none = Existing { longest: own, copies: 0, is_stashed: false, own };
+            let existing = if self.has_match(&target) { self.existing(&target) } else { none };
+            if existing.copies < MAX_COPIES
+                && !existing.is_stashed
                 && self.has_room(target.number())
-                && self.insert_at(&target, like.own, value)
+                && self.insert_at(&target, existing.own, value)
             {
                 return;
             }
-            if self.spills(target.number(), &like) || rebuilds == MAX_REBUILDS {
-                return self.put_aside(&target, &like, value, 1);
+            if self.spills(target.number(), &existing) || rebuilds == MAX_REBUILDS {
+                return self.spill_copies(&target, &existing, value, 1);
             }
             self.grow(target.number());
             rebuilds += 1;
@@ -192,33 +193,39 @@ impl Growing {
 
     /// Finds the copies of a key that might already be in the table.
     #[cold]
-    pub(super) fn likeness(&self, target: &Target) -> Likeness {
+    pub(super) fn existing(&self, target: &Target) -> Existing {
         if self.shape.value_bits == 0 && !target.entry.word.has_stash() {
             let own = target.spot.fingerprint;
             let (longest, copies) = self.longest_slots(target).unwrap_or((own, 0));
-            return Likeness { longest, copies, is_stashed: false, own: longest };
+            return Existing { longest, copies, is_stashed: false, own: longest };
         }
         let found = self.find(target);
         let (own, is_stashed) = (target.spot.fingerprint, found.is_stashed());
         let longest = found.longest().unwrap_or(own);
         if self.shape.value_bits > 0 {
-            Likeness { longest, copies: found.len(), is_stashed, own }
+            Existing { longest, copies: found.len(), is_stashed, own }
         } else {
-            Likeness { longest, copies: found.copies(longest), is_stashed, own: longest }
+            Existing { longest, copies: found.copies(longest), is_stashed, own: longest }
         }
     }
 
     /// Whether a key that got no slot is spilled instead of growing its segment.
     #[inline(always)]
-    pub(super) fn spills(&self, number: usize, like: &Likeness) -> bool {
-        like.copies >= MAX_COPIES || like.is_stashed || !self.is_crowded(number)
+    pub(super) fn spills(&self, number: usize, existing: &Existing) -> bool {
+        existing.copies >= MAX_COPIES || existing.is_stashed || !self.is_crowded(number)
     }
 
     /// Spills copies of a key.
     #[cold]
-    pub(super) fn put_aside(&mut self, target: &Target, like: &Likeness, value: u64, copies: u64) {
-        let key = target.spill_key(like.longest, value);
-        if like.copies > 0 && (!like.is_stashed || self.has_slot(&key)) {
+    pub(super) fn spill_copies(
+        &mut self,
+        target: &Target,
+        existing: &Existing,
+        value: u64,
+        copies: u64,
+    ) {
+        let key = target.spill_key(existing.longest, value);
+        if existing.copies > 0 && (!existing.is_stashed || self.has_slot(&key)) {
             self.spill.add(key, copies);
         } else {
             self.stash(key, copies);
@@ -230,6 +237,12 @@ impl Growing {
     pub(super) fn keys_of(&self, number: usize) -> u64 {
         let Record { len, stashed, .. } = self.records[number];
         u64::from(len) + u64::from(stashed)
+    }
+
+    /// Whether it holds fewer keys than its capacity.
+    #[inline(always)]
+    pub(super) fn is_below_capacity(&self) -> bool {
+        self.occupied < self.capacity
     }
 
     /// Whether a segment should take more keys before it grows.
@@ -246,6 +259,19 @@ impl Growing {
         let buckets = self.records[number].form.grid.buckets();
         let is_loaded = self.keys_of(number) * 4 >= self.shape.full(buckets, false) * 3;
         (is_loaded || buckets < EVEN_BUCKETS) && self.can_grow(number)
+    }
+
+    /// Counts a slot that is filled, by the bits that it knows.
+    #[inline(always)]
+    pub(super) fn count_in(&mut self, known: usize) {
+        self.known[known] += 1;
+    }
+
+    /// Counts a slot that is emptied.
+    #[inline(always)]
+    pub(super) fn count_out(&mut self, known: usize) {
+        let known = &mut self.known[known];
+        *known = known.saturating_sub(1);
     }
 
     /// Puts a fingerprint into a slot of the target's buckets, which are its own too: it either
@@ -277,63 +303,5 @@ impl Growing {
         if self.records.len() == 1 {
             self.search.forget_places();
         }
-    }
-
-    fn try_remove(&mut self, hash: u64, value: u64) -> bool {
-        // Of a map's key, copies in slots may differ from spilled ones.
-        let all_alike = self.spill.is_empty() || self.shape.value_bits == 0;
-        let target = self.target(hash);
-        if !all_alike || target.entry.word.has_stash() {
-            return self.remove_from_any(&target, value);
-        }
-        let found = self.longest_slot_of(&target, value);
-        if let Some(found) = &found {
-            let is_spilled = !self.spill.is_empty()
-                && self.spill.take(&target.spill_key(found.fingerprint, value));
-            if !is_spilled {
-                self.vacate(&target, found);
-            }
-        }
-        found.is_some()
-    }
-
-    /// [`try_remove`](Self::try_remove) where keys have no slot, or spilled copies other values.
-    #[cold]
-    #[inline(never)]
-    fn remove_from_any(&mut self, target: &Target, value: u64) -> bool {
-        for found in self.find(target).longest_first() {
-            let key = target.spill_key(found.fingerprint, value);
-            let is_spilled =
-                if found.has_slot() { self.spill.take(&key) } else { self.unstash(key) };
-            if is_spilled {
-                return true;
-            }
-            if found.value == value && found.has_slot() {
-                // A set's copies are all alike, and its spilled ones have been removed before.
-                let is_map = self.shape.value_bits > 0;
-                let key = target.spill_key(found.fingerprint, 0);
-                let other = is_map.then(|| self.spill.pop(key)).flatten();
-                match other {
-                    // Copies are spilled only while others lie in the table.
-                    Some(other) => self.set_value(target.number(), found, other),
-                    None => self.vacate(target, found),
-                }
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Removes the content of a slot.
-    fn vacate(&mut self, target: &Target, found: &Match) {
-        let number = target.number();
-        self.segment(number).remove_at(self.segments.bytes_mut(number), found.at);
-        self.records[number].len -= 1;
-        self.occupied -= 1;
-        self.count_out(target.known_bits(found.fingerprint));
-    }
-
-    fn set_value(&mut self, number: usize, found: &Match, value: u64) {
-        self.segment(number).set_value(self.segments.bytes_mut(number), found.at, value);
     }
 }

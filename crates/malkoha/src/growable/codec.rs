@@ -5,8 +5,10 @@
 //! rest up. 0 is an empty slot. The occupied lanes of a bucket come first.
 
 use super::grid::MIX_BITS;
-use super::shape::SLOTS;
-use crate::layout::bucket_pair::{BucketPair, LaneWords, Words};
+use super::segment::Form;
+use super::shape::Shape;
+use crate::layout::bucket_pair::BucketPair;
+use crate::layout::words::{LaneWords, SLOTS, Words};
 
 /// The constants of buckets of `N` words.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +66,7 @@ impl<const N: usize> Codec<N> {
     /// Lanes, 0 where the fingerprint begins `wanted`, one in each lane of the other word.
     #[inline(always)]
     fn misses<V: LaneWords>(&self, bucket: V, wanted: V) -> V {
-        // Each lane minus 1, but without a borrow: the highest bit is set meanwhile, and stays
+        // Each lane minus 1, but without a borrow: the highest bit is set first, and stays
         // set unless the lane is empty. In a fingerprint the highest bit is never the mark.
         let less = (bucket | self.highs()).minus(self.ones());
         // Ones up to the mark of each lane's end, where nothing need agree.
@@ -110,6 +112,29 @@ impl<const N: usize> Codec<N> {
             });
         }
         found.either() & self.highs != 0
+    }
+
+    /// Whether one of the buckets that begin at these bits has a fingerprint that begins the
+    /// wanted one.
+    ///
+    /// # Safety
+    ///
+    /// Each pair is a segment's first byte and the first bit of one of its buckets. `SHORT` says
+    /// whether its lanes [are short](Self::is_short).
+    #[inline(always)]
+    pub(super) unsafe fn contains_at<const SHORT: bool>(
+        &self,
+        [first, second]: [(*const u8, u64); 2],
+        wanted: u64,
+    ) -> bool {
+        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
+        let [first, second] = unsafe {
+            [
+                Words::read::<SHORT>(first.0, first.1, self.width),
+                Words::read::<SHORT>(second.0, second.1, self.width),
+            ]
+        };
+        self.contains(first, second, self.broadcast(wanted))
     }
 
     /// The highest bit of each lane that is 0.
@@ -221,105 +246,102 @@ pub(super) fn refitted(fingerprint: u64, from: u32, to: u32) -> u64 {
     (fingerprint << longer >> shorter) | u64::from(cut)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::layout::bits::write;
-    use proptest::prelude::*;
+/// How the buckets of a segment are compared: in a word of 64 bits if a bucket fits one wherever it
+/// begins, or in two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnyCodec {
+    pub(super) number: u32,
+    /// Bits of a fingerprint.
+    pub(super) bits: u32,
+    is_wide: bool,
+    /// Not to be used if it is wide.
+    one: Codec<1>,
+    two: Codec<2>,
+}
 
-    /// Against the same, lane by lane.
-    fn agrees<const N: usize>(
-        codec: &Codec<N>,
-        lanes: [u64; 4],
-        wanted: u64,
-        partial: u64,
-        len: usize,
-    ) {
-        let bits = codec.bits;
-        let mask = (2 << bits) - 1;
-        let lanes: Vec<u64> =
-            (0..4).map(|i| if i < len { (lanes[i] & mask).max(1) } else { 0 }).collect();
-        let wanted = wanted & mask | 1;
-        // At any bit of a byte.
-        let (mut bytes, begin) = ([0xff; 32], len as u64);
-        for (i, &lane) in (0..).zip(&lanes) {
-            write(&mut bytes, 0, begin + i * u64::from(codec.width), codec.width, lane);
-        }
-        let word = codec.load(&bytes, begin);
-        for (i, &lane) in (0..).zip(&lanes) {
-            assert_eq!(codec.lane(word, i), lane);
-            let half = word.halves(codec.width)[i as usize / 2] >> (i % 2 * codec.width);
-            assert_eq!(half & mask, lane);
-        }
-        let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
-        let flagged = |mut found: Words<N>| {
-            let mut flagged = [false; 4];
-            while found != Words::ZERO {
-                flagged[codec.lane_of(found) as usize] = true;
-                found = found.but_first();
+/// How many there are: below [`WIDE`], codecs of one word by the bits of a fingerprint; from there
+/// on one later, of two.
+const COUNT: usize = 32;
+const WIDE: u32 = 16;
+
+static CODECS: [AnyCodec; COUNT] = {
+    let mut codecs = [AnyCodec::numbered(0); COUNT];
+    let mut number = 0;
+    while number < COUNT {
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        let any_codec = AnyCodec::numbered(number as u32);
+        codecs[number] = any_codec;
+        number += 1;
+    }
+    codecs
+};
+
+/// Runs one expression with the codec for as many words as a bucket needs.
+macro_rules! with_codec {
+    ($any_codec:expr, $codec:ident => $body:expr) => {{
+        let any_codec: &$crate::growable::codec::AnyCodec = $any_codec;
+        match any_codec.narrow() {
+            Some($codec) => $body,
+            None => {
+                let $codec = any_codec.wide();
+                $body
             }
-            flagged
-        };
-        let found = flagged(codec.matches(word, wanted));
-        assert_eq!(found.to_vec(), lanes.iter().map(|&lane| begins(lane)).collect::<Vec<_>>());
-        let found = flagged(codec.related(word, partial));
-        for (found, &lane) in found.into_iter().zip(&lanes) {
-            let beyond = (lane ^ lane.wrapping_sub(1)) | (partial ^ (partial - 1));
-            assert_eq!(found, lane != 0 && (lane ^ partial) & !beyond == 0, "{lane:x}");
         }
-        let any = lanes.iter().any(|&lane| begins(lane));
-        let everywhere = codec.broadcast(wanted);
-        assert_eq!(codec.contains(word, Words::ZERO, everywhere), any);
-        assert_eq!(codec.contains(Words::ZERO, word, everywhere), any);
-        assert_eq!(codec.len(word) as usize, len);
-        let upper = lanes.iter().filter(|&&lane| lane >> (bits - MIX_BITS) & 1 == 1).count();
-        assert_eq!(codec.upper(word) as usize, upper);
+    }};
+}
+pub(super) use with_codec;
+
+impl AnyCodec {
+    const fn numbered(number: u32) -> Self {
+        let is_wide = number >= WIDE;
+        let bits = if is_wide { number - 1 } else { number };
+        Self {
+            number,
+            bits,
+            is_wide,
+            one: Codec::<1>::new(if is_wide { 0 } else { bits }),
+            two: Codec::<2>::new(bits),
+        }
     }
 
-    proptest! {
-        /// In slots of another width a fingerprint keeps all that there is room for.
-        #[test]
-        fn other_widths_keep_what_they_can(
-            from in 8..=30_u32, to in 8..=30_u32, string: u64, cut: u32,
-        ) {
-            let known = from - cut % (from - 7);
-            let first = |known: u32| string & !(u64::MAX >> known);
-            // The first bits, the mark, and zeros up to `bits` and the mark of a full one.
-            let stored = |known: u32, bits: u32| (first(known) | 1 << (63 - known)) >> (63 - bits);
-            let kept = known.min(to);
-            prop_assert_eq!(refitted(stored(known, from), from, to), stored(kept, to));
-            // Put together with its sibling, one has a bit more behind those that stay.
-            let [codec, other] = [from, to].map(Codec::<2>::new);
-            for half in [0, 1] {
-                let whole = codec.whole_in(&other, half, stored(known, from));
-                prop_assert_eq!(other.length(whole), (known + 1).min(to));
-                if known < to.min(from) {
-                    let (found, rest) = other.split(whole);
-                    prop_assert_eq!((found, rest), (half, stored(known, to)));
-                }
-            }
-        }
+    /// Of a segment at this depth.
+    pub(super) fn new(shape: &Shape, depth: u32, form: Form) -> &'static Self {
+        let bits = shape.widths.at(depth);
+        // A bucket has an even number of bits in addition to its fingerprints, unless it may begin
+        // at half a byte.
+        let at_half = (form.grid.low_bits() + form.value_bits) % 2;
+        let fits = SLOTS * (bits + 1) + 4 * at_half <= u64::BITS;
+        Self::of(if fits { bits } else { bits + 1 })
+    }
 
-        #[test]
-        fn words_agree_with_lanes(
-            bits in 8..=30_u32, lanes: [u64; 4], wanted: u64, len in 0..=4_usize, near in 0..4_usize,
-            marks: [u8; 4], short in 0..30_u32,
-        ) {
-            // Shorter strings too, and one of which the wanted one is a continuation.
-            let mut lanes = std::array::from_fn(|i| {
-                let zeros = u32::from(marks[i]) % bits;
-                lanes[i] >> zeros << zeros | 1 << zeros
-            });
-            let zeros = u32::from(marks[near]) % bits;
-            lanes[near] = wanted >> zeros << zeros | 1 << zeros;
-            // One that is shorter, too.
-            let (mask, short) = ((2 << bits) - 1, short % bits);
-            let partial = (wanted & mask) >> short << short | 1 << short;
-            agrees(&Codec::<2>::new(bits), lanes, wanted, partial, len);
-            // Beginning at any bit of a byte.
-            if bits <= 13 {
-                agrees(&Codec::<1>::new(bits), lanes, wanted, partial, len);
-            }
-        }
+    /// The one of this number.
+    #[inline(always)]
+    pub(super) fn of(number: u32) -> &'static Self {
+        &CODECS[number as usize % COUNT]
+    }
+
+    #[inline(always)]
+    pub(super) fn width(&self) -> u32 {
+        self.bits + 1
+    }
+
+    /// Whether its lanes [are short](Codec::is_short).
+    pub(super) fn is_short(&self) -> bool {
+        with_codec!(self, codec => codec.is_short())
+    }
+
+    /// The codec of one word, if that is enough.
+    #[inline(always)]
+    pub(super) fn narrow(&self) -> Option<&Codec<1>> {
+        if self.is_wide { None } else { Some(&self.one) }
+    }
+
+    /// That of two, which always are.
+    #[inline(always)]
+    pub(super) fn wide(&self) -> &Codec<2> {
+        &self.two
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,18 @@
-//! Which segment holds a key: entries, indexed by the first bits of the key's path.
+//! Where a key belongs: its segment, by the first bits of its path, and its buckets there.
 
 use std::mem;
 use std::ops::Range;
 
-use super::any_codec::AnyCodec;
-use super::grid::Grid;
+use super::codec::AnyCodec;
+use super::grid::{Grid, KeyBits, Mix};
 use super::pool::{Address, Pool};
 use super::record::{Home, Record};
-use super::segment::Form;
+use super::segment::{Form, Spot, bucket_bits};
 use super::shape::Shape;
+use super::table::{Growing, narrow};
 use super::widths::MAX_DEPTH;
 use crate::arch::nearest;
+use crate::spill::SpillKey;
 
 /// The most segments: enough for 10^12 keys.
 pub(super) const MAX_SEGMENTS: usize = (1 << 26) - 1;
@@ -227,5 +229,93 @@ impl Directory {
 
     pub(super) fn size_in_bytes(&self) -> u64 {
         (self.entries.len() * size_of::<Entry>()) as u64
+    }
+}
+
+/// Where a key belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) entry: Entry,
+    /// Its segment's.
+    pub(super) any_codec: &'static AnyCodec,
+    /// Its fingerprint has all the bits of a key that arrives, or all that are known of another
+    /// table's.
+    pub(super) spot: Spot,
+}
+
+impl Target {
+    #[inline(always)]
+    pub(super) fn new(
+        entry: Entry,
+        any_codec: &'static AnyCodec,
+        places: [u64; 2],
+        mix: Mix,
+        fingerprint: u64,
+    ) -> Self {
+        let grid = entry.word.form().grid;
+        let buckets = if grid.is_grouped() {
+            places.map(|place| grid.bucket_in_group(place, mix))
+        } else {
+            places.map(|place| grid.bucket(place, mix))
+        };
+        Self { entry, any_codec, spot: Spot { places, buckets, fingerprint } }
+    }
+
+    /// How many bits a fingerprint and the path of its segment know of a key's string: each split
+    /// since the key arrived moved the mark up.
+    #[inline(always)]
+    pub(super) fn known_bits(&self, fingerprint: u64) -> usize {
+        let most = self.entry.word.depth() + self.any_codec.bits;
+        most.saturating_sub(fingerprint.trailing_zeros()) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn number(&self) -> usize {
+        self.entry.word.number()
+    }
+
+    pub(super) fn spill_key(&self, fingerprint: u64, value: u64) -> SpillKey {
+        let place = narrow(self.spot.places[0].min(self.spot.places[1]));
+        SpillKey {
+            segment: narrow(self.number() as u64),
+            place,
+            fingerprint: narrow(fingerprint),
+            value,
+        }
+    }
+}
+
+impl Growing {
+    #[inline(always)]
+    pub(super) fn target(&self, hash: u64) -> Target {
+        match self.uniform_codec {
+            Some(any_codec) => self.uniform_target(any_codec, hash),
+            None => self.target_in_any(hash),
+        }
+    }
+
+    /// In a table with a [uniform codec](Self::uniform_codec).
+    #[inline(always)]
+    pub(super) fn uniform_target(&self, any_codec: &'static AnyCodec, hash: u64) -> Target {
+        let key = KeyBits::of(hash);
+        let entry = self.directory.find(key.path);
+        let fingerprint = key.fingerprint(entry.word.depth(), self.uniform_codec_copy.bits);
+        Target::new(entry, any_codec, key.places, key.mix, fingerprint)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn target_in_any(&self, hash: u64) -> Target {
+        let key = KeyBits::of(hash);
+        let entry = self.directory.find(key.path);
+        let any_codec = entry.word.any_codec();
+        let fingerprint = key.fingerprint(entry.word.depth(), any_codec.bits);
+        Target::new(entry, any_codec, key.places, key.mix, fingerprint)
+    }
+
+    #[inline(always)]
+    pub(super) fn bits_of(&self, codec_width: u32, target: &Target) -> [u64; 2] {
+        let bits = bucket_bits(codec_width, target.entry.word.form());
+        target.spot.buckets.map(|bucket| bucket * bits)
     }
 }

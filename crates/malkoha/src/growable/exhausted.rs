@@ -1,7 +1,7 @@
 //! Keys of a map of which too little is known for further splits.
 //!
 //! A split takes a bit of each fingerprint of its segment. The keys that came first have the fewest
-//! bits left, and a map cannot put a key into both halves. So segments stop to split at some size,
+//! bits left, and a map cannot put a key into both halves. So segments stop splitting at some size,
 //! unless the program inserts the oldest keys again.
 
 use super::grid::MIX_BITS;
@@ -16,8 +16,8 @@ impl Growing {
         self.least_known().saturating_sub(MIX_BITS + deepest).min(MAX_DEPTH - deepest)
     }
 
-    /// The values of the keys in a segment, spilled ones included, that have no bits left for so
-    /// many splits of the deepest one, and would have more if they came now.
+    /// The values of the keys in a segment, spilled ones included, that have no bits left for
+    /// this many splits of the deepest one, and would have more if they came now.
     pub(crate) fn values_short_of(&self, splits: u32, number: usize) -> Vec<u64> {
         let mut values = Vec::new();
         if number >= self.records.len() {
@@ -32,18 +32,14 @@ impl Growing {
                 values.push(slot.value);
             }
         });
-        let spilled = self.spill.segment(narrow(number as u64));
-        values.extend(
-            spilled
-                .map(|(key, _)| key)
-                .filter(|key| is_short(key.fingerprint.into()))
-                .map(|key| key.value),
-        );
+        let spilled = self.spill.segment(narrow(number as u64)).map(|(key, _)| key);
+        let short = spilled.filter(|key| is_short(key.fingerprint.into()));
+        values.extend(short.map(|key| key.value));
         values
     }
 
     /// The depth of the deepest segment.
-    fn deepest(&self) -> u32 {
+    pub(super) fn deepest(&self) -> u32 {
         self.records.iter().map(|record| record.home.depth).max().unwrap_or(0)
     }
 }

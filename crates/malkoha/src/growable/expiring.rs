@@ -4,12 +4,13 @@
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::record::{Home, Record};
 use super::segment::Position;
-use super::shape::{ROOM, SLOTS};
+use super::shape::ROOM;
 use super::shrink::LEAST;
 use super::table::{Growing, narrow};
 use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::Copies;
+use crate::layout::words::SLOTS;
 use crate::params::float;
 use crate::ring;
 use crate::table::traits::{Candidates, Change, Lookup};

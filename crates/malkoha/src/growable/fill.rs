@@ -2,14 +2,13 @@
 //! inserts them one by one.
 
 use super::codec::Codec;
+use super::grid::KeyBits;
 use super::record::Home;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
-use super::shape::SLOTS;
 use super::table::kicks;
-use super::target::KeyBits;
 use crate::arch::vectorized;
 use crate::layout::Search;
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::{SLOTS, Words};
 use crate::ring::GROUP;
 
 /// A hash in little-endian order, as partitions have them.
@@ -41,7 +40,7 @@ struct Found {
     lens: [[u32; GROUP]; 2],
 }
 
-/// Which buckets may have changed since a group was looked at, by the last bits of their numbers.
+/// Buckets that may have changed since a group was looked at, by the last bits of their numbers.
 struct Changed([u64; 4]);
 
 impl Changed {

@@ -14,7 +14,7 @@
 //! places each. 2^n places count as one there, and each slot has n more bits, which say which of
 //! them is meant.
 
-use crate::addressing::LOW_32;
+use crate::addressing::{LOW_32, MIX};
 
 /// Bits of a string that choose the alternate place. With six, buckets of four fill as far, but the
 /// last tenth of the inserts takes half as many instructions again: there are fewer chains of
@@ -89,6 +89,62 @@ impl Mix {
     fn offset(self) -> u64 {
         (self.0 >> (32 - PLACE_BITS - OFFSET_BITS)) & ((1 << OFFSET_BITS) - 1)
     }
+}
+
+/// The parts of a hash.
+///
+/// | digit | bits of the hash | range |
+/// | --- | --- | --- |
+/// | place | low 32, the highest 12 | `0..PLACES` |
+/// | string | `hash * MIX`, from the highest bit on | a_1, a_2, ..., a_64 |
+///
+/// The first [`MIX_BITS`] bits of a string choose the alternate place, and each slot stores them.
+/// The bits behind them are the key's *path*: a segment at depth g holds the keys with one value of
+/// its first g bits, and its slots store the bits that follow. So a table with more roots is one
+/// that was split more often before any key came, and all tables agree on all places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeyBits {
+    pub(crate) places: [u64; 2],
+    pub(crate) mix: Mix,
+    /// a_1 is the highest bit.
+    pub(crate) string: u64,
+    /// The string behind the bits that choose the alternate place.
+    pub(crate) path: u64,
+}
+
+impl KeyBits {
+    #[inline(always)]
+    pub(crate) fn of(hash: u64) -> Self {
+        Self::with(hash, Mix::of)
+    }
+
+    /// [`of`](Self::of) for loops that are to be vectorised: computes the mix instead of looking it
+    /// up.
+    #[inline(always)]
+    pub(super) fn of_many(hash: u64) -> Self {
+        Self::with(hash, Mix::computed)
+    }
+
+    #[inline(always)]
+    fn with(hash: u64, mix: impl Fn(u64) -> Mix) -> Self {
+        let string = hash.wrapping_mul(MIX);
+        let first = (hash & LOW_32) >> (32 - PLACE_BITS);
+        let mix = mix(string >> (64 - MIX_BITS));
+        Self { places: [first, mix.alternate(first)], mix, string, path: string << MIX_BITS }
+    }
+
+    /// The fingerprint of a key that arrives in a segment at `depth`: `bits` bits and the mark.
+    #[inline(always)]
+    pub(super) fn fingerprint(&self, depth: u32, bits: u32) -> u64 {
+        (stored(self.string, depth, bits) << 1) | 1
+    }
+}
+
+/// The bits of a string that a slot of `bits` bits at this depth has room for.
+#[inline(always)]
+pub(super) fn stored(string: u64, depth: u32, bits: u32) -> u64 {
+    let (kept, path) = (string >> (64 - MIX_BITS), string << MIX_BITS << depth);
+    ((kept << (64 - MIX_BITS)) | (path >> MIX_BITS)) >> (u64::BITS - bits)
 }
 
 /// The buckets of one segment.
@@ -215,65 +271,4 @@ impl Grid {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Moves keep reaching new places, and offsets are as even as possible.
-    #[test]
-    #[cfg_attr(miri, ignore = "sorts 65,536 numbers, and loads nothing")]
-    fn few_bits_lead_everywhere() {
-        let mut offsets: Vec<u64> = (0..256).map(|prefix| Mix::computed(prefix).offset()).collect();
-        offsets.sort_unstable();
-        assert!(offsets.into_iter().eq(0..256));
-        let alternates = |place| (0..256).map(move |prefix| Mix::computed(prefix).alternate(place));
-        let mut places: Vec<u64> = alternates(1).flat_map(alternates).collect();
-        places.sort_unstable();
-        places.dedup();
-        // Steps of equal length lead to 127.
-        assert!(places.len() > 600, "{}", places.len());
-    }
-
-    /// For every number of buckets: the place is recovered, and no bucket is without fine places.
-    #[test]
-    fn bucket_and_fingerprint_tell_the_place() {
-        let mut prefix = 1_u64;
-        let (first, step) = if cfg!(miri) { (9, 2_999) } else { (200, 61) };
-        let some = (1..first).chain((first..=8192).step_by(step)).chain([4095, 4096, 4097, 8192]);
-        for buckets in some {
-            let grid = Grid::new(buckets);
-            assert_eq!(Grid::from_bits(grid.to_bits(), 1), Some(grid));
-            for place in (0..PLACES).step_by(if cfg!(miri) { 501 } else { 7 }).chain([PLACES - 1]) {
-                prefix = prefix.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let mix = Mix::of(prefix >> 56);
-                let bucket = grid.bucket(place, mix);
-                assert!(bucket < buckets.into());
-                let known = grid.place(grid.stretch(bucket), mix);
-                assert_eq!(known, place >> grid.low_bits() << grid.low_bits(), "{grid:?}");
-                assert_eq!(mix.alternate(mix.alternate(place)), place);
-            }
-        }
-    }
-    /// One more bucket takes keys from its own group alone, and groups share their fine places
-    /// evenly.
-    #[test]
-    fn a_bucket_more_changes_one_group() {
-        for buckets in [4096, 5000, 6143, 6144, 8191] {
-            let (before, after) = (Grid::new(buckets), Grid::new(buckets + 1));
-            let group = u64::from(buckets) & (GROUPS - 1);
-            assert_eq!(after.group(group).last(), Some(buckets.into()));
-            let mut shares = vec![0_u32; buckets as usize + 1];
-            for place in 0..PLACES {
-                for mix in (0..256).map(Mix::computed) {
-                    let [old, new] = [before, after].map(|grid| grid.bucket(place, mix));
-                    assert!(old == new || old % GROUPS == group && new % GROUPS == group);
-                    shares[usize::try_from(new).unwrap()] += 1;
-                }
-            }
-            assert!(shares.iter().all(|share| [128, 170, 171, 256].contains(share)));
-        }
-        for bits in [4095 | GROUPED, 4096, 8193 | GROUPED, 8193, 0, GROUPED] {
-            assert_eq!(Grid::from_bits(bits, 1), None, "{bits}");
-        }
-        assert_eq!(Grid::from_bits(4095, PLACES), None);
-    }
-}
+mod tests;

@@ -1,18 +1,17 @@
 //! The bits of a hash that a table of one segment keeps, so that few keys can wait elsewhere until
 //! they are worth a table.
 
-use super::grid::{MIX_BITS, PLACE_BITS};
+use super::grid::{KeyBits, MIX_BITS, PLACE_BITS};
 use super::table::Growing;
-use super::target::KeyBits;
 use super::widths::MAX_BITS;
 use crate::addressing::{LOW_32, MIX};
 
 /// The bits of a hash that a growing filter keeps before its first split: the lower of its two
 /// places, and as many bits of its string as a fingerprint has. A program that keeps these bits of
 /// a few items instead of a filter can insert them later, as hashes: the filter then finds the
-/// items, counts them and grows as if it had had them all along. They must come before it splits:
-/// fingerprints in deeper segments have bits of which nothing was kept, and such an item may not be
-/// found.
+/// items, counts them, and grows as if they had been inserted at once. They must come before it
+/// splits: fingerprints in deeper segments have bits of which nothing was kept, and such an item
+/// may not be found.
 ///
 /// ```
 /// use malkoha::{GrowableCuckooFilter, Key};
@@ -44,7 +43,7 @@ const INVERSE: u64 = {
 };
 
 impl KeptBits {
-    /// For filters whose fingerprints have so many bits; `None` if none have.
+    /// For filters whose fingerprints have this many bits; `None` if none have.
     #[must_use]
     pub fn of_fingerprints(bits: u32) -> Option<Self> {
         (MIX_BITS..=MAX_BITS).contains(&bits).then_some(Self { of_string: bits })

@@ -2,21 +2,21 @@
 
 use std::io::{self, Write};
 
-use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
-use super::codec::Codec;
+use super::codec::{AnyCodec, Codec, with_codec};
+use super::directory::Target;
+use super::grid::KeyBits;
 use super::matches::{Match, Matches};
 use super::record::Record;
 use super::segment::{Segment, Slot};
-use super::shape::SLOTS;
 use super::table::{Growing, narrow};
-use super::target::{KeyBits, Target};
 use crate::arch::prefetch;
 use crate::entries::Entry;
 use crate::format::{self, FileKind};
 use crate::key::KeyHasher;
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::{SLOTS, Words};
 use crate::ring;
+use crate::spill::SpillKey;
 use crate::table::traits::{Lookup, Sealed};
 
 impl Sealed for Growing {}
@@ -24,11 +24,13 @@ impl Sealed for Growing {}
 impl Lookup for Growing {
     #[inline(always)]
     fn contains(&self, hash: u64) -> bool {
-        if self.is_lean {
+        if self.has_fast_lookup {
             return self.contains_in_groups(hash);
         }
-        match self.plain {
-            Some(any_codec) => self.has_slot_match(&self.near, &self.plain_target(any_codec, hash)),
+        match self.uniform_codec {
+            Some(any_codec) => {
+                self.has_slot_match(&self.uniform_codec_copy, &self.uniform_target(any_codec, hash))
+            }
             None => self.contains_in_any(hash),
         }
     }
@@ -120,25 +122,25 @@ impl Lookup for Growing {
 }
 
 impl Growing {
-    /// [`contains`](Self::contains) in a table that is [lean](Self::is_lean): the fewer
-    /// instructions a lookup takes, the more lookups of a loop wait for memory at the same time. It
-    /// cannot panic, so loops of it are vectorised in builds with gather instructions.
+    /// [`contains`](Self::contains) in a table that [has fast lookups](Self::has_fast_lookup): the
+    /// fewer instructions a lookup takes, the more lookups of a loop wait for memory at the same
+    /// time. It cannot panic, so loops of it are vectorised in builds with gather instructions.
     #[inline(always)]
     fn contains_in_groups(&self, hash: u64) -> bool {
         let key = KeyBits::of(hash);
         let entry = self.directory.nearest(self.directory.index(key.path));
-        let wanted = key.fingerprint(entry.word.depth(), self.near.bits);
-        let (grid, width) = (entry.word.form().grid, self.near.width());
+        let wanted = key.fingerprint(entry.word.depth(), self.uniform_codec_copy.bits);
+        let (grid, width) = (entry.word.form().grid, self.uniform_codec_copy.width());
         let segment = self.segments.nearest(entry.address);
         let bucket_bits = u64::from(SLOTS * width);
         let buckets = key.places.map(|place| grid.bucket_in_group(place, key.mix) * bucket_bits);
         // SAFETY: these are buckets of the segment's form, which the directory keeps with the
-        // segment. All are groups with fingerprints alone, of the width of `near`,
+        // segment. All are groups with fingerprints alone, of the uniform codec's width,
         // whose lanes are short.
         unsafe {
-            match self.near.narrow() {
+            match self.uniform_codec_copy.narrow() {
                 Some(codec) => codec.contains_alone(segment, buckets, wanted),
-                None => self.near.wide().contains_alone(segment, buckets, wanted),
+                None => self.uniform_codec_copy.wide().contains_alone(segment, buckets, wanted),
             }
         }
     }
@@ -315,12 +317,11 @@ fn entry(
     (fingerprint, value): (u64, u64),
 ) -> Entry {
     let bits = segment.codec.length(fingerprint);
-    Entry {
+    let key = SpillKey {
         segment: narrow(number as u64),
         place: narrow(bucket),
         fingerprint: narrow(fingerprint >> (segment.codec.bits - bits + 1)),
-        fingerprint_bits: bits,
         value,
-        copies: 1,
-    }
+    };
+    Entry::new(key, 1, bits)
 }

@@ -1,7 +1,7 @@
 //! The matches of a key: slots, and keys of the stash.
 
 use super::segment::Position;
-use super::shape::SLOTS;
+use crate::layout::words::SLOTS;
 
 /// A slot that matches a key, or a key of the stash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,11 +25,6 @@ pub(super) struct Matches {
 }
 
 impl Match {
-    /// The copies of a fingerprint that has no slot.
-    pub(super) fn stashed(fingerprint: u64) -> Self {
-        Self { fingerprint, value: 0, at: Position::STASH }
-    }
-
     #[inline(always)]
     pub(super) fn has_slot(&self) -> bool {
         self.at != Position::STASH
@@ -52,7 +47,7 @@ impl Matches {
     /// Adds a fingerprint that the spill list has, unless a slot has it.
     pub(super) fn push_spilled(&mut self, fingerprint: u64) {
         if self.copies(fingerprint) == 0 {
-            self.stashed.push(Match::stashed(fingerprint));
+            self.stashed.push(Match { fingerprint, value: 0, at: Position::STASH });
         }
     }
 

@@ -1,15 +1,12 @@
 //! Filters and maps that start small, grow to any size, and never ask for the keys again.
 //!
 //! ```text
-//! hash --target--> two places, string --directory--> segment
-//!      --grid--> two buckets --codec, segment--> slots
-//!      --lookup, change, rebuild--> result
+//! hash --grid--> two places, string --directory--> segment, two buckets
+//!      --codec, segment, place--> slots --lookup, change, remove, rebuild--> result
 //! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 
-mod any_codec;
 mod batch;
-mod bucket_word;
 mod bulk;
 mod change;
 mod codec;
@@ -23,13 +20,14 @@ mod lookup;
 mod matches;
 mod partial;
 mod partitions;
+mod place;
 mod pool;
 mod rebuild;
 mod record;
 mod regroup;
+mod remove;
 mod reserve;
 mod sample;
-mod search;
 mod segment;
 mod shape;
 mod shrink;
@@ -37,7 +35,6 @@ mod sole;
 mod stash;
 mod stream;
 mod table;
-mod target;
 mod union;
 mod widths;
 

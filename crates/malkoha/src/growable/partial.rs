@@ -1,12 +1,12 @@
 //! The parts of its keys that a table knows, slot by slot: enough to find them in another table.
 
-use super::grid::{MIX_BITS, Mix};
+use super::directory::Target;
+use super::grid::{MIX_BITS, Mix, stored};
 use super::matches::Matches;
 use super::record::Home;
 use super::segment::Slot;
 use super::shape::Shape;
 use super::table::Growing;
-use super::target::{Target, stored};
 use crate::spill::SpillKey;
 
 /// The part of a key that a slot knows.
@@ -45,7 +45,7 @@ impl Partial {
         (((stored(self.string, depth, bits) >> unknown) << 1) | 1) << unknown
     }
 
-    /// The first bits of what is known, at most so many.
+    /// The first bits of what is known, at most this many.
     pub(super) fn cut(self, known: u32) -> Self {
         if known >= self.known {
             return self;

@@ -4,11 +4,11 @@
 
 use std::array;
 
+use super::grid::KeyBits;
 use super::pool::Pool;
 use super::record::{Home, Record, count_slots};
 use super::shape::Shape;
 use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, narrow};
-use super::target::KeyBits;
 use super::union::share;
 use crate::spill::SpillKey;
 
@@ -31,14 +31,14 @@ impl Home {
         (0..1 << depth).map(move |path| Self { depth, path })
     }
 
-    /// The number of keys up to which a partition of a table with this capacity grows in small steps:
-    /// its share, and the amount by which shares differ.
+    /// The number of keys up to which a partition of a table with this capacity grows in small
+    /// steps: its share, and the amount by which shares differ.
     pub(crate) fn share_of(self, capacity: u64) -> u64 {
         let share = capacity >> self.depth;
         if self.depth == 0 { share } else { share + 2 * share.isqrt() }
     }
 
-    /// The partition that a segment of this home belongs to, if there are as many as can be.
+    /// The partition that a segment of this home belongs to, if the table is fully divided.
     fn partition(self) -> Self {
         let below = self.depth.saturating_sub(PARTITION_BITS);
         Self { depth: self.depth - below, path: self.path >> below }
@@ -55,8 +55,8 @@ impl Home {
 }
 
 impl Growing {
-    /// The numbers of the deepest partitions that its keys can belong to: the first, and one past the
-    /// last.
+    /// The numbers of the deepest partitions that its keys can belong to: the first, and one past
+    /// the last.
     #[inline(always)]
     pub(crate) fn partition_numbers(&self) -> (usize, usize) {
         let within = self.directory.within();
@@ -117,11 +117,11 @@ pub struct Gathered {
 
 impl Gathered {
     /// Nothing yet, of tables like this one.
-    pub(crate) fn new(like: &Growing) -> Self {
+    pub(crate) fn new(existing: &Growing) -> Self {
         let mut segments = Pool::default();
-        segments.set_huge_pages(like.segments.has_huge_pages());
+        segments.set_huge_pages(existing.segments.has_huge_pages());
         Self {
-            shape: like.shape,
+            shape: existing.shape,
             records: Vec::new(),
             segments,
             spilled: Vec::new(),

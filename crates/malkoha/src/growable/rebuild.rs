@@ -5,18 +5,18 @@
 use std::iter;
 use std::ops::Range;
 
-use super::any_codec::AnyCodec;
 use super::change::MAX_REBUILDS;
-use super::codec::refitted;
+use super::codec::{AnyCodec, refitted};
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, PLACE_BITS, PLACES};
 use super::pool::sizes;
 use super::record::Record;
 use super::regroup::regroup;
 use super::segment::{Form, PADDING, Position, Segment, Slot, bucket_bits, segment_bytes};
-use super::shape::{ROOM, SLOTS};
+use super::shape::{ROOM, Shape};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, narrow};
 use crate::layout::Search;
+use crate::layout::words::SLOTS;
 use crate::spill::SpillKey;
 
 /// Used instead of `ROOM` until the filter holds its capacity: until then, only a segment with more
@@ -62,17 +62,22 @@ pub(super) enum Misfit {
     Stash,
 }
 
+/// Slots that found no place in a rebuild, each with the number of its segment.
+pub(super) struct Overflowed {
+    pub(super) slots: Vec<(usize, Slot)>,
+    pub(super) misfit: Misfit,
+}
+
 /// Moves all occupants of the sources into the segments `to`. For a source's number and a
 /// fingerprint, `children` returns the numbers of the segments that it goes to, and its fingerprint
-/// there. Where a place is crowded, second copies go to `aside` instead, with the number of their
-/// segment. Occupants that still find no place go there too, or the function returns `false`, as
-/// `misfit` says.
+/// there. Where a place is crowded, second copies go to `overflowed` instead. Occupants that still
+/// find no place go there too, or the function returns `false`, as its `misfit` says.
 pub(super) fn pour<const M: usize, const N: usize>(
     sources: [(Segment<'_, 2>, &[u8]); M],
     to: &[Segment<'_, 2>; N],
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
-    (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
+    overflowed: &mut Overflowed,
     children: impl Fn(usize, u64) -> (Range<usize>, u64),
 ) -> bool {
     let mut waiting = Vec::new();
@@ -98,7 +103,7 @@ pub(super) fn pour<const M: usize, const N: usize>(
         });
     }
     // These move other occupants, so they come after all those that need no moves.
-    place_others(to, into, search, waiting, (aside, misfit))
+    place_others(to, into, search, waiting, overflowed)
 }
 
 /// Finds places for slots whose buckets are full: the last step of [`pour`].
@@ -107,7 +112,7 @@ pub(super) fn place_others<const N: usize>(
     into: &mut [Box<[u8]>; N],
     search: &mut Search,
     waiting: Vec<(usize, Slot)>,
-    (aside, misfit): (&mut Vec<(usize, Slot)>, Misfit),
+    overflowed: &mut Overflowed,
 ) -> bool {
     let most = search.work + MOST_PLACES;
     waiting.into_iter().all(|(number, slot)| {
@@ -120,9 +125,9 @@ pub(super) fn place_others<const N: usize>(
             }
             if let Some((at, copy)) = to.second_copy(into, spot.buckets) {
                 to.remove_at(into, at);
-                aside.push((number, copy));
-            } else if misfit == Misfit::Stash {
-                aside.push((number, slot));
+                overflowed.slots.push((number, copy));
+            } else if overflowed.misfit == Misfit::Stash {
+                overflowed.slots.push((number, slot));
                 return true;
             } else {
                 return false;
@@ -141,6 +146,14 @@ pub(super) fn filling(width: u32, form: Form, buckets: u64) -> Option<u64> {
     let taken = sizes::taken(segment_bytes(width, form)) as u64;
     let most = (taken - PADDING) * 8 / bucket_bits(width, form);
     (most <= MAX_BUCKETS * 16 / 15).then_some(most.min(MAX_BUCKETS))
+}
+
+/// The form of a half of a split segment, with this many keys.
+fn half_form(shape: &Shape, width: u32, form: Form, keys: u32) -> Form {
+    let wanted = shape.buckets_for(u64::from(keys) * shape.steps().split_room / 100);
+    let wanted = wanted.clamp(PLACES, MAX_BUCKETS);
+    let buckets = filling(width, form, wanted).unwrap_or(wanted);
+    Form { grid: Grid::new(narrow(buckets)), ..form }
 }
 
 impl Growing {
@@ -207,13 +220,13 @@ impl Growing {
         let codecs =
             [record, Record { form, ..record }].map(|record| record.any_codec(&self.shape));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
-        let mut aside = Vec::new();
+        let mut overflowed = Overflowed { slots: Vec::new(), misfit };
         let (from, to) =
             (Segment::new(codecs[0].wide(), old), Segment::new(codecs[1].wide(), form));
         let mut into = [to.zeroed()];
         let children = |_, kept| (0..1, kept);
-        let fitted = len == 0
-            || pour([(from, bytes)], &[to], &mut into, search, (&mut aside, misfit), children);
+        let fitted =
+            len == 0 || pour([(from, bytes)], &[to], &mut into, search, &mut overflowed, children);
         self.stay_small();
         if !fitted {
             return false;
@@ -221,19 +234,19 @@ impl Growing {
         let [bytes] = into;
         let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
-        self.set_aside([number], &aside, has_stash);
+        self.spill_overflowed([number], overflowed, has_stash);
         true
     }
 
     /// Spills the keys that a rebuild left without a slot in these segments, and places the keys
     /// that are stashed there, or counts them.
-    pub(super) fn set_aside<const N: usize>(
+    pub(super) fn spill_overflowed<const N: usize>(
         &mut self,
         numbers: [usize; N],
-        aside: &[(usize, Slot)],
+        overflowed: Overflowed,
         has_stash: bool,
     ) {
-        for &(child, Slot { fingerprint, place, value }) in aside {
+        for &(child, Slot { fingerprint, place, value }) in &overflowed.slots {
             let number = numbers[child];
             let mix = self.segment(number).mix(fingerprint);
             let place = narrow(place.min(mix.alternate(place)));
@@ -243,7 +256,7 @@ impl Growing {
             self.occupied -= 1;
             self.count_out(self.known_bits(number, fingerprint));
         }
-        if has_stash || !aside.is_empty() {
+        if has_stash || !overflowed.slots.is_empty() {
             numbers.into_iter().for_each(|number| self.place_stashed(number));
         }
     }
@@ -255,19 +268,13 @@ impl Growing {
         }
         let Record { home, form, len, .. } = self.records[number];
         let homes = [home.child(0), home.child(1)];
-        let least = home.depth + MIX_BITS;
-        let (mut ages, all_exhausted) = self.exhausted(number);
-        let splits_at = all_exhausted / MOST_EXHAUSTED.0 * MOST_EXHAUSTED.1;
-        if self.keys_of(number) < splits_at.into() {
-            self.records[number].splits_at = splits_at;
-            return false;
-        }
+        let Some(mut ages) = self.exhausted(number) else { return false };
         // At most the slots of a segment.
         let exhausted = narrow(ages.len() as u64);
         if self.shape.ages {
             self.copied_ages.append(&mut ages);
         }
-        let mut aside = Vec::new();
+        let mut overflowed = Overflowed { slots: Vec::new(), misfit: Misfit::Stash };
         // No child is narrowed, as its parent is not.
         let codecs = [home, homes[0]].map(|home| AnyCodec::new(&self.shape, home.depth, form));
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
@@ -276,20 +283,14 @@ impl Growing {
         let buckets = 0..if len == 0 { 0 } else { form.grid.buckets() };
         let upper: u32 = buckets.map(|bucket| from.codec.upper(from.load(bytes, bucket))).sum();
         let lens = [len - upper + exhausted, upper];
-        let room = self.shape.steps().split_room;
-        let to = lens.map(|len| {
-            let wanted =
-                self.shape.buckets_for(u64::from(len) * room / 100).clamp(PLACES, MAX_BUCKETS);
-            let buckets = filling(codecs[1].width(), form, wanted).unwrap_or(wanted);
-            Segment::new(codecs[1].wide(), Form { grid: Grid::new(narrow(buckets)), ..form })
-        });
+        let half_form = |len| half_form(&self.shape, codecs[1].width(), form, len);
+        let to = lens.map(|len| Segment::new(codecs[1].wide(), half_form(len)));
         let mut into = to.each_ref().map(Segment::zeroed);
         let (codec, bits) = (from.codec, codecs[1].bits);
         let half = move |fingerprint| {
             let (half, rest) = codec.split(fingerprint);
             (half, refitted(rest, codec.bits, bits))
         };
-        let misfits = (&mut aside, Misfit::Stash);
         if exhausted > 0 {
             let children = |_, fingerprint| {
                 if from.codec.is_exhausted(fingerprint) {
@@ -298,19 +299,14 @@ impl Growing {
                 let (half, rest) = half(fingerprint);
                 (half..half + 1, rest)
             };
-            pour([(from, bytes)], &to, &mut into, search, misfits, children);
+            pour([(from, bytes)], &to, &mut into, search, &mut overflowed, children);
         } else if len > 0 {
             let mut waiting = Vec::new();
             // SAFETY: asks nothing.
             unsafe { regroup(half, &from, bytes, &to, &mut into, 0..GROUPS, &mut waiting) };
-            place_others(&to, &mut into, search, waiting, misfits);
+            place_others(&to, &mut into, search, waiting, &mut overflowed);
         }
-        if exhausted > 0 {
-            let exhausted = u64::from(exhausted);
-            self.occupied += exhausted;
-            self.known[least as usize] = self.known[least as usize].saturating_sub(exhausted);
-            self.known[least as usize + 1] += 2 * exhausted;
-        }
+        self.count_doubled(home.depth, exhausted.into());
         let numbers = [number, self.segments.len()];
         let has_stash = self.forget_stash(number);
         for (child, bytes) in into.into_iter().enumerate() {
@@ -318,17 +314,27 @@ impl Growing {
             self.install(numbers[child], Record::new(home, form, len), bytes);
         }
         self.split_spill(codecs, numbers);
-        self.set_aside(numbers, &aside, has_stash);
+        self.spill_overflowed(numbers, overflowed, has_stash);
         true
     }
 
-    /// The values of a set's slots that would go into both halves of a split, and the number of
-    /// such keys, stashed ones included.
-    fn exhausted(&self, number: usize) -> (Vec<u64>, u32) {
+    /// Counts the slots of exhausted keys of a segment at this depth, which a split doubles.
+    fn count_doubled(&mut self, depth: u32, exhausted: u64) {
+        if exhausted > 0 {
+            let least = (depth + MIX_BITS) as usize;
+            self.occupied += exhausted;
+            self.known[least] = self.known[least].saturating_sub(exhausted);
+            self.known[least + 1] += 2 * exhausted;
+        }
+    }
+
+    /// The values of a set's slots that would go into both halves of a split; `None` if so large a
+    /// share of its keys, stashed ones included, would that the segment is not split yet.
+    fn exhausted(&mut self, number: usize) -> Option<Vec<u64>> {
         let Record { home, stashed, .. } = self.records[number];
         let (least, mut values) = (home.depth + MIX_BITS, Vec::new());
         if !self.shape.copies_exhausted() || self.known[least as usize] == 0 && stashed == 0 {
-            return (values, 0);
+            return Some(values);
         }
         let segment = self.segment(number);
         segment.for_each_occupant(self.bytes(number), |_, slot, _| {
@@ -339,8 +345,13 @@ impl Growing {
         let keys = self.spill.segment(narrow(number as u64)).map(|(key, _)| key.fingerprint);
         let spilled = keys.filter(|&fingerprint| segment.codec.is_exhausted(fingerprint.into()));
         let spilled = if stashed > 0 { spilled.count() } else { 0 };
-        let all = values.len().saturating_add(spilled);
-        (values, u32::try_from(all).unwrap_or(u32::MAX))
+        let all = u32::try_from(values.len().saturating_add(spilled)).unwrap_or(u32::MAX);
+        let splits_at = all / MOST_EXHAUSTED.0 * MOST_EXHAUSTED.1;
+        if self.keys_of(number) < splits_at.into() {
+            self.records[number].splits_at = splits_at;
+            return None;
+        }
+        Some(values)
     }
 
     fn split_spill(&mut self, [from, to]: [&'static AnyCodec; 2], numbers: [usize; 2]) {

@@ -1,6 +1,6 @@
-//! What a table knows of a segment, apart from its bytes.
+//! Metadata of a segment.
 
-use super::any_codec::AnyCodec;
+use super::codec::AnyCodec;
 use super::grid::MIX_BITS;
 use super::segment::{Form, Segment};
 use super::shape::Shape;
@@ -30,7 +30,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of a segment with so many occupied slots, and no stash.
+    /// Of a segment with this many occupied slots, and no stash.
     pub(crate) fn new(home: Home, form: Form, len: u32) -> Self {
         Self { home, form, len, stashed: 0, splits_at: 0, failures: 0 }
     }
@@ -69,6 +69,39 @@ impl Home {
     /// The home that this one is a half of.
     pub(super) fn parent(self) -> Self {
         Self { depth: self.depth - 1, path: self.path >> 1 }
+    }
+}
+
+/// How many segments have each codec: usually all have the same one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CodecCounts(Vec<(&'static AnyCodec, usize)>);
+
+impl CodecCounts {
+    pub(super) fn count_in(&mut self, any_codec: &'static AnyCodec) {
+        match self.0.iter_mut().find(|(counted, _)| counted.number == any_codec.number) {
+            Some((_, segments)) => *segments += 1,
+            None => {
+                // Keeps small filters small.
+                self.0.reserve_exact(1);
+                self.0.push((any_codec, 1));
+            }
+        }
+    }
+
+    pub(super) fn count_out(&mut self, any_codec: &'static AnyCodec) {
+        let counted = self.0.iter_mut().find(|(counted, _)| counted.number == any_codec.number);
+        if let Some((_, segments)) = counted {
+            *segments -= 1;
+        }
+        self.0.retain(|&(_, segments)| segments > 0);
+    }
+
+    /// The one that all segments have.
+    pub(super) fn only(&self) -> Option<&'static AnyCodec> {
+        match self.0[..] {
+            [(any_codec, _)] => Some(any_codec),
+            _ => None,
+        }
     }
 }
 

@@ -12,13 +12,12 @@
 use std::ops::Range;
 
 use super::grid::{GROUPS, Grid, MAX_BUCKETS, MIX_BITS, Mix};
-use super::rebuild::{Misfit, filling, place_others};
+use super::rebuild::{Misfit, Overflowed, filling, place_others};
 use super::record::Record;
 use super::segment::{Form, Position, Segment, Slot};
-use super::shape::SLOTS;
 use super::table::{Growing, narrow};
 use crate::arch::vectorized;
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::{SLOTS, Words};
 
 /// Buckets of a group, at most.
 const BUCKETS: usize = 4;
@@ -125,13 +124,13 @@ impl Growing {
         filling(self.any_codec(number).width(), form, wanted)
     }
 
-    /// Gives groups of a segment a bucket more each, until there are so many buckets.
+    /// Gives groups of a segment a bucket more each, until there are this many buckets.
     pub(super) fn extend(&mut self, number: usize, buckets: u64) {
         let old = self.records[number].form;
         let before = old.grid.buckets();
         let after = buckets.min(before + GROUPS);
         let form = Form { grid: Grid::new(narrow(after)), ..old };
-        let mut aside = Vec::new();
+        let mut overflowed = Overflowed { slots: Vec::new(), misfit: Misfit::Stash };
         // Takes as many bytes as before: the values are as wide.
         let any_codec = self.any_codec(number);
         let (bytes, search) = (self.segments.bytes(number), &mut self.search);
@@ -152,10 +151,10 @@ impl Growing {
                 regroup(|kept| (0, kept), &from, bytes, &[to], &mut into, groups, &mut waiting)
             };
         }
-        place_others(&[to], &mut into, search, waiting, (&mut aside, Misfit::Stash));
+        place_others(&[to], &mut into, search, waiting, &mut overflowed);
         let [bytes] = into;
         let has_stash = self.forget_stash(number);
         self.install(number, Record { form, ..self.records[number] }, bytes);
-        self.set_aside([number], &aside, has_stash);
+        self.spill_overflowed([number], overflowed, has_stash);
     }
 }

@@ -64,7 +64,7 @@ impl Growing {
         let below = depth.saturating_sub(self.directory.within().depth);
         let bytes =
             (1_u64 << below).saturating_mul(form.segment_bytes(self.shape.widths.at(depth)) as u64);
-        if !memory::can_be_had(bytes.saturating_sub(self.size_in_bytes())) {
+        if !memory::can_allocate(bytes.saturating_sub(self.size_in_bytes())) {
             return Err(bytes);
         }
         let depth = depth.min(MAX_DEPTH);
@@ -79,7 +79,7 @@ impl Growing {
         {}
     }
 
-    /// Gives a segment at least so many buckets and bits; `false` if its keys do not fit then.
+    /// Gives a segment at least this many buckets and bits; `false` if its keys do not fit then.
     fn reform(&mut self, number: usize, buckets: u64, value_bits: u32) -> bool {
         let Record { form, .. } = self.records[number];
         let buckets = buckets.min(MAX_BUCKETS).max(form.grid.buckets());

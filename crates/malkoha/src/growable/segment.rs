@@ -5,9 +5,8 @@
 
 use super::codec::Codec;
 use super::grid::{Grid, MIX_BITS, Mix};
-use super::shape::SLOTS;
 use crate::layout::bits::{fill, read, write};
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::{SLOTS, Words};
 
 /// How to read a segment's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -228,72 +227,6 @@ impl<'a, const N: usize> Segment<'a, N> {
         }
     }
 
-    /// Puts `slot` into a bucket that has room.
-    #[inline]
-    pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) {
-        // Usually all lanes but the last are occupied, so that one look is enough.
-        let is_occupied =
-            |&lane: &u32| self.fingerprint(bytes, Position { bucket, lane: lane - 1 }) != 0;
-        let lane = (1..SLOTS).rev().find(is_occupied).unwrap_or(0);
-        self.set(bytes, Position { bucket, lane }, slot);
-    }
-
-    /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. Keeping
-    /// both equally full makes searches rarer.
-    #[inline(always)]
-    pub(super) fn push_to_one(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
-        let words = spot.buckets.map(|bucket| self.load(bytes, bucket));
-        self.push_to_emptier(bytes, words, spot, value)
-    }
-
-    /// [`push_to_one`](Self::push_to_one), given the content of the buckets.
-    #[inline(always)]
-    fn push_to_emptier(
-        &self,
-        bytes: &mut [u8],
-        words: [Words<N>; 2],
-        spot: &Spot,
-        value: u64,
-    ) -> bool {
-        let lens = words.map(|word| self.codec.len(word));
-        let second = usize::from(lens[1] < lens[0]);
-        let (bucket, lane) = (spot.buckets[second], lens[second]);
-        if lane < SLOTS {
-            let (place, fingerprint) = (spot.places[second], spot.fingerprint);
-            self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
-        }
-        lane < SLOTS
-    }
-
-    /// [`push_to_one`](Self::push_to_one), or after one move, unless a slot might be a copy.
-    ///
-    /// # Safety
-    ///
-    /// `bytes` are the segment's, which has these buckets.
-    #[inline(always)]
-    pub(super) unsafe fn push_new(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
-        let (codec, start) = (self.codec, bytes.as_ptr());
-        let bits = [self.bit(spot.buckets[0]), self.bit(spot.buckets[1])];
-        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
-        let words: [Words<N>; 2] = unsafe {
-            if codec.is_short() {
-                [
-                    Words::read::<true>(start, bits[0], codec.width),
-                    Words::read::<true>(start, bits[1], codec.width),
-                ]
-            } else {
-                [
-                    Words::read::<false>(start, bits[0], codec.width),
-                    Words::read::<false>(start, bits[1], codec.width),
-                ]
-            }
-        };
-        if codec.contains(words[0], words[1], codec.broadcast(spot.fingerprint)) {
-            return false;
-        }
-        self.push_to_emptier(bytes, words, spot, value) || self.displace(bytes, spot, value)
-    }
-
     /// Where else a fingerprint may lie that can lie at this place.
     #[inline(always)]
     pub(super) fn spot(&self, place: u64, fingerprint: u64) -> Spot {
@@ -369,7 +302,7 @@ impl<'a, const N: usize> Segment<'a, N> {
             let (bucket, found) = (buckets[number], left[number]);
             left[number] = found.but_first();
             let at = Position { bucket, lane: self.codec.lane_of(found) };
-            // Which of the places that this bucket stands for.
+            // The one of the places that this bucket stands for.
             let low_place = self.low_place(bytes, at);
             let meant = |i: usize| buckets[i] == bucket && places[i] & low == low_place;
             if low == 0 || meant(0) || meant(1) {

@@ -1,23 +1,12 @@
-//! The constants of a growable filter, and the parts of a hash.
-//!
-//! | digit | bits of the hash | range |
-//! | --- | --- | --- |
-//! | place | low 32, the highest 12 | `0..PLACES` |
-//! | string | `hash * MIX`, from the highest bit on | a_1, a_2, ..., a_64 |
-//!
-//! The first [`MIX_BITS`] bits of a string choose the alternate place, and each slot stores them.
-//! The bits behind them are the key's *path*: a segment at depth g holds the keys with one value of
-//! its first g bits, and its slots store the bits that follow. So a table with more roots is one
-//! that was split more often before any key came, and all tables agree on all places.
+//! The constants of a growable filter: how full its segments get, and how wide its slots are.
 
 use super::grid::{MAX_BUCKETS, MIX_BITS, PLACES};
 use super::widths::{MAX_BITS, MAX_DEPTH, WORTHWHILE, Widths};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
+use crate::layout::words::SLOTS;
 use crate::params::float;
 
-/// Slots per bucket.
-pub(super) const SLOTS: u32 = 4;
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys
 /// grows a little before the others.
 const START_LOAD: f64 = 0.958;
@@ -106,9 +95,7 @@ impl Shape {
             _ => full_to(self.steps().full_64ths),
         }
     }
-}
 
-impl Shape {
     /// The shape for `capacity` keys that keeps to `fpr` until the filter has grown to `growth`
     /// times as many, and the number of buckets of each of its roots. With a growth of infinity, it
     /// keeps to `fpr` at any size, or as far as the longest fingerprints do. Without a growth, so
@@ -229,7 +216,7 @@ impl Shape {
         let later: f64 = (1..=splits).map(|splits| rate(splits) / 2.0).sum();
         let split = float(self.full(MAX_BUCKETS, false));
         let weight = segment * fulls.min(1.0) * rate(0) + split * (begun + later);
-        // A small table has fewer buckets than places, and tells only so many places apart.
+        // A small table has fewer buckets than places, and tells only that many places apart.
         let least = fulls * float(MAX_BUCKETS);
         let apart = |buckets: f64| buckets.log2().floor().exp2().min(float(PLACES));
         let (first, last) = (apart(buckets.into()), apart(least.max(buckets.into())));

@@ -6,9 +6,9 @@
 
 use std::mem;
 
-use super::any_codec::AnyCodec;
+use super::codec::AnyCodec;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
-use super::rebuild::{Misfit, pour};
+use super::rebuild::{Misfit, Overflowed, pour};
 use super::record::{Home, Record, count_slots};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
@@ -24,8 +24,7 @@ impl Growing {
     /// Merges and rebuilds segments so that each has room for its keys and a fifth more, if not
     /// fewer buckets than a segment may have.
     pub(crate) fn shrink(&mut self) {
-        let deepest = self.records.iter().map(|record| record.home.depth).max().unwrap_or(0);
-        for depth in (self.least_depth() + 1..=deepest).rev() {
+        for depth in (self.least_depth() + 1..=self.deepest()).rev() {
             // Backwards: merging one segment gives its number to the last, which was already
             // visited.
             for number in (0..self.segments.len()).rev() {
@@ -92,7 +91,7 @@ impl Growing {
         let home = records[0].home.parent();
         let sources = [lower, upper].map(|number| self.segments.bytes(number));
         let search = &mut self.search;
-        let mut aside = Vec::new();
+        let mut overflowed = Overflowed { slots: Vec::new(), misfit: Misfit::Refuse };
         // Both halves in the same words, also where one has values of other widths.
         let halves = AnyCodec::new(&self.shape, home.depth + 1, form).wide();
         let any_codec = AnyCodec::new(&self.shape, home.depth, form);
@@ -100,10 +99,10 @@ impl Growing {
         let to = Segment::new(any_codec.wide(), form);
         let mut into = [to.zeroed()];
         let sources = [(a, sources[0]), (b, sources[1])];
-        let misfits = (&mut aside, Misfit::Refuse);
-        let fitted = pour(sources, &[to], &mut into, search, misfits, |half, fingerprint| {
-            (0..1, halves.whole_in(to.codec, half, fingerprint))
-        });
+        let fitted =
+            pour(sources, &[to], &mut into, search, &mut overflowed, |half, fingerprint| {
+                (0..1, halves.whole_in(to.codec, half, fingerprint))
+            });
         if !fitted {
             return false;
         }
@@ -112,7 +111,7 @@ impl Growing {
         let has_stash = [lower, upper].map(|number| self.forget_stash(number));
         self.install(lower, Record::new(home, form, len), bytes);
         self.count_slots(lower, Self::count_in);
-        for (_, slot) in &aside {
+        for (_, slot) in &overflowed.slots {
             self.count_in(self.known_bits(lower, slot.fingerprint));
         }
         for (half, number) in [lower, upper].into_iter().enumerate() {
@@ -123,7 +122,7 @@ impl Growing {
                 self.spill.add(SpillKey { segment, fingerprint, ..key }, copies);
             }
         }
-        self.set_aside([lower], &aside, has_stash != [false; 2]);
+        self.spill_overflowed([lower], overflowed, has_stash != [false; 2]);
         self.forget(upper);
         true
     }
@@ -144,7 +143,7 @@ impl Growing {
         self.segments.swap_remove(number);
         self.codecs.count_out(self.any_codec(number));
         self.records.swap_remove(number);
-        self.look_plain();
+        self.refresh_fast_paths();
         if number == last {
             return;
         }

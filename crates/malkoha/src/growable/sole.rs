@@ -3,17 +3,14 @@
 //! Most keys have one or none. Lookups of these have a specialised path for segments with grouped
 //! buckets, without a branch that depends on which of its two buckets a key lies in.
 
-use super::any_codec::{AnyCodec, with_codec};
 use super::batch;
-use super::bucket_word::read;
-use super::codec::Codec;
+use super::codec::{AnyCodec, Codec, with_codec};
+use super::directory::Target;
 use super::matches::MOST_SLOTS;
 use super::segment::Segment;
-use super::shape::SLOTS;
 use super::table::{Growing, narrow};
-use super::target::Target;
 use crate::layout::bits::Word;
-use crate::layout::bucket_pair::Words;
+use crate::layout::words::{SLOTS, Words, read};
 use crate::ring;
 use crate::spill::{Spill, SpillKey};
 use crate::table::traits::{Candidates, Lookup, Sole};
@@ -107,7 +104,7 @@ impl Candidates for Growing {
     #[inline]
     fn sole_candidate(&self, hash: u64) -> Sole {
         let Some(any_codec) = self.usual_codec() else { return self.sole_of_all(hash) };
-        let target = self.plain_target(any_codec, hash);
+        let target = self.uniform_target(any_codec, hash);
         let segment = self.segments.from(target.entry.address).as_ptr();
         let [first, second] = target.spot.places;
         let sole = with_codec!(any_codec, codec => {
@@ -200,7 +197,7 @@ impl Growing {
     /// The codec of all segments, if [`Buckets::sole`] can read them.
     #[inline(always)]
     fn usual_codec(&self) -> Option<&'static AnyCodec> {
-        self.plain.filter(|_| self.is_grouped() && self.shape.value_bits <= MOST_BITS)
+        self.uniform_codec.filter(|_| self.is_grouped() && self.shape.value_bits <= MOST_BITS)
     }
 
     /// [`sole_candidate`](Candidates::sole_candidate) in segments of any kind.

@@ -6,10 +6,10 @@
 //! know. Lookups read the list only in segments whose entry says that they have any, and all
 //! segments try to find slots for theirs when they are rebuilt.
 
+use super::directory::Target;
 use super::grid::MIX_BITS;
 use super::matches::Matches;
 use super::table::{Growing, narrow};
-use super::target::Target;
 use crate::spill::SpillKey;
 
 /// Stashed keys of a segment, above which it is not split: all of them would have to be moved at
@@ -46,7 +46,7 @@ impl Growing {
             (true, false) => self.stashing -= 1,
             _ => return,
         }
-        self.look_plain();
+        self.refresh_fast_paths();
         self.point(number);
     }
 
@@ -133,10 +133,7 @@ impl Growing {
             self.spill.iter().map(|(key, _)| key).filter(|key| {
                 self.records[key.segment as usize].stashed > 0 && !self.has_slot(key)
             });
-        stashed.map(|key| {
-            let depth = self.records[key.segment as usize].home.depth;
-            super::table::known_bits(&self.shape, depth, key.fingerprint.into())
-        })
+        stashed.map(|key| self.known_bits(key.segment as usize, key.fingerprint.into()))
     }
 
     /// Whether a slot has the fingerprint of a spilled entry.
@@ -150,9 +147,7 @@ impl Growing {
         });
         has
     }
-}
 
-impl Growing {
     /// Takes an entry of a spill list, unless it cannot be: its place is not the first, it knows
     /// too few bits, or a slot cannot take its value.
     pub(crate) fn take_spilled(&mut self, key: SpillKey, copies: u64) -> bool {

@@ -4,10 +4,10 @@
 //! A key's buckets are requested long before it is inserted. Later, when they have come and turn
 //! out to be full, the buckets are requested to which their occupants can move.
 
-use super::any_codec::with_codec;
+use super::codec::with_codec;
+use super::directory::Target;
 use super::segment::Segment;
 use super::table::Growing;
-use super::target::Target;
 use crate::table::batch::IN_CACHE_BYTES;
 use crate::table::traits::value_at;
 
@@ -38,7 +38,7 @@ impl Growing {
         let ahead = hashes.len().min(AHEAD);
         // How many keys after the request of its buckets they are looked at.
         let look = ahead / 2;
-        // What a key was aimed at holds as long as no segment changes its form or its address.
+        // The target of a key is valid as long as no segment changes its form or its address.
         let mut ring = [(self.target(first), self.version); AHEAD];
         for turn in 0..hashes.len() + ahead {
             if let Some(number) = turn.checked_sub(ahead) {

@@ -2,11 +2,11 @@
 
 use std::io::Read;
 
-use super::any_codec::{AnyCodec, CodecCounts};
+use super::codec::AnyCodec;
 use super::directory::{Directory, Entry};
 use super::grid::{Grid, PLACES};
 use super::pool::Pool;
-use super::record::{Home, Record};
+use super::record::{CodecCounts, Home, Record};
 use super::segment::{Form, Segment, segment_bytes};
 use super::shape::Shape;
 use super::widths::{MAX_BITS, MAX_DEPTH};
@@ -76,22 +76,21 @@ pub struct Growing {
     pub(super) occupied: u64,
     /// The number of keys up to which segments grow in small steps.
     pub(super) capacity: u64,
-    /// `known[n]`: occupied slots that know n bits of their key's string, in slot and path. What a
-    /// fingerprint matches by chance depends on that alone. As many numbers as the deepest segment
+    /// `known[n]`: occupied slots that know n bits of their key's string, in slot and path. The
+    /// chance matches of a fingerprint depend on that alone. Only as long as the deepest segment
     /// needs: small filters are to be small.
     pub(super) known: Vec<u64>,
     pub(super) spill: Spill,
     /// Segments with keys that have no slot: usually none.
     pub(super) stashing: usize,
     pub(super) codecs: CodecCounts,
-    /// The codec of all segments, if they have the same one and all keys have slots: slow
-    /// operations are compiled for that case.
-    pub(super) plain: Option<&'static AnyCodec>,
-    /// A copy of it, which single lookups read without following it.
-    pub(super) near: AnyCodec,
-    /// Whether it is plain, a set, and all its segments have groups whose buckets fit one word of
-    /// 64 bits or two: single lookups are compiled for that.
-    pub(super) is_lean: bool,
+    /// The codec of all segments, if they have the same one and all keys have slots.
+    pub(super) uniform_codec: Option<&'static AnyCodec>,
+    /// A copy of that codec: single lookups read it without a pointer dereference.
+    pub(super) uniform_codec_copy: AnyCodec,
+    /// Whether it is a set with a uniform codec, and all its segments have groups whose buckets fit
+    /// one word of 64 bits or two: single lookups are compiled for that.
+    pub(super) has_fast_lookup: bool,
     pub(super) search: Search,
     /// How often a segment has changed its form or its address.
     pub(super) version: u64,
@@ -105,7 +104,7 @@ impl Growing {
         let bytes = Self::first_bytes(&shape, buckets);
         // The total is asked for first: a system that overcommits may give each of many chunks, but
         // not all of them together.
-        if !memory::can_be_had(bytes) {
+        if !memory::can_allocate(bytes) {
             return Err(BuildError::Memory { bytes });
         }
         Self::new_within(Home::ROOT, shape, buckets, capacity).ok_or(BuildError::Memory { bytes })
@@ -162,15 +161,15 @@ impl Growing {
             known: known[..most_known(&shape, deepest)].to_vec(),
             spill: Spill::default(),
             stashing: 0,
-            plain: None,
-            near: *AnyCodec::of(0),
-            is_lean: false,
+            uniform_codec: None,
+            uniform_codec_copy: *AnyCodec::of(0),
+            has_fast_lookup: false,
             codecs,
             search: Search::default(),
             version: 0,
             copied_ages: Vec::new(),
         };
-        table.look_plain();
+        table.refresh_fast_paths();
         Some(table)
     }
 
@@ -182,7 +181,7 @@ impl Growing {
         &self.spill
     }
 
-    /// Occupied slots and spilled copies: as many as keys, except for doubles of exhausted
+    /// Occupied slots and spilled copies: one per key, except for doubles of exhausted
     /// fingerprints.
     pub(crate) fn filled(&self) -> u64 {
         self.occupied.saturating_add(self.spill.copies())
@@ -193,19 +192,6 @@ impl Growing {
         (0..).zip(&self.known).find(|&(_, &count)| count > 0).map_or(u32::MAX, |(bits, _)| bits)
     }
 
-    /// Counts a slot that is filled, by the bits that it knows.
-    #[inline(always)]
-    pub(super) fn count_in(&mut self, known: usize) {
-        self.known[known] += 1;
-    }
-
-    /// Counts a slot that is emptied.
-    #[inline(always)]
-    pub(super) fn count_out(&mut self, known: usize) {
-        let known = &mut self.known[known];
-        *known = known.saturating_sub(1);
-    }
-
     /// Whether the buckets of all segments are in groups. A small table has one segment, whose
     /// buckets are not.
     #[inline(always)]
@@ -213,14 +199,15 @@ impl Growing {
         self.records[0].form.grid.is_grouped()
     }
 
-    /// Finds out whether the table is [`plain`](Self::plain) now, and [lean](Self::is_lean).
-    pub(super) fn look_plain(&mut self) {
-        self.plain = self.codecs.only().filter(|_| self.stashing == 0);
-        self.near = *self.plain.unwrap_or(AnyCodec::of(0));
-        self.is_lean = self.plain.is_some()
+    /// Sets what single operations are specialised by, after the segments' codecs or the number of
+    /// stashed keys have changed.
+    pub(super) fn refresh_fast_paths(&mut self) {
+        self.uniform_codec = self.codecs.only().filter(|_| self.stashing == 0);
+        self.uniform_codec_copy = *self.uniform_codec.unwrap_or(AnyCodec::of(0));
+        self.has_fast_lookup = self.uniform_codec.is_some()
             && self.is_grouped()
             && self.shape.value_bits == 0
-            && self.near.is_short();
+            && self.uniform_codec_copy.is_short();
     }
 
     /// The bits that a slot of a segment knows.
@@ -231,12 +218,6 @@ impl Growing {
     /// How the buckets of a segment are compared.
     pub(super) fn any_codec(&self, number: usize) -> &'static AnyCodec {
         self.records[number].any_codec(&self.shape)
-    }
-
-    /// Whether it holds fewer keys than its capacity.
-    #[inline(always)]
-    pub(super) fn is_below_capacity(&self) -> bool {
-        self.occupied < self.capacity
     }
 
     pub(crate) fn segments(&self) -> usize {
@@ -281,7 +262,7 @@ impl Growing {
             self.records[number] = record;
             self.segments.replace(number, bytes)
         };
-        self.look_plain();
+        self.refresh_fast_paths();
         // The segment itself comes last: while halves are put together, both homes are in use.
         for number in moved {
             self.point(number);

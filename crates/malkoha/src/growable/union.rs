@@ -9,14 +9,14 @@
 //! it; those there that are longer are cut down to it. They match nothing then that it does not
 //! match.
 
-use super::change::{Likeness, MAX_REBUILDS};
+use super::change::{Existing, MAX_REBUILDS};
+use super::directory::Target;
 use super::grid::MIX_BITS;
 use super::matches::Match;
 use super::partial::Partial;
 use super::segment::Position;
 use super::shape::Shape;
 use super::table::{Growing, narrow};
-use super::target::Target;
 use crate::error::UnionError;
 use crate::layout::Copies;
 use crate::spill::{MAX_COPIES, MAX_LEN, SpillKey};
@@ -83,21 +83,21 @@ impl Growing {
             }
             let target = self.aim_at(partial);
             let is_set = self.shape.value_bits == 0;
-            let like = if is_set { self.settle(&target) } else { self.pairs_like(&target) };
+            let existing = if is_set { self.settle(&target) } else { self.existing_pairs(&target) };
             if copies == 0 {
                 return;
             }
             let value_bits = u64::BITS - value.leading_zeros();
             if value_bits > target.entry.word.form().value_bits {
                 self.widen(target.number(), value_bits);
-            } else if like.copies < MAX_COPIES
-                && !like.is_stashed
+            } else if existing.copies < MAX_COPIES
+                && !existing.is_stashed
                 && self.has_room(target.number())
-                && self.insert_at(&target, like.own, value)
+                && self.insert_at(&target, existing.own, value)
             {
                 copies -= 1;
-            } else if self.spills(target.number(), &like) || rebuilds == MAX_REBUILDS {
-                return self.put_aside(&target, &like, value, copies);
+            } else if self.spills(target.number(), &existing) || rebuilds == MAX_REBUILDS {
+                return self.spill_copies(&target, &existing, value, copies);
             } else {
                 self.grow(target.number());
                 rebuilds += 1;
@@ -107,7 +107,7 @@ impl Growing {
 
     /// The copies of a map's key, of which only the target's fingerprint is known. Longer
     /// fingerprints are not among them, since other keys might have that value.
-    fn pairs_like(&self, target: &Target) -> Likeness {
+    fn existing_pairs(&self, target: &Target) -> Existing {
         let own = target.spot.fingerprint;
         let mut related = self.related(target);
         let is_longer = |found: &Match| found.fingerprint.trailing_zeros() < own.trailing_zeros();
@@ -116,11 +116,11 @@ impl Growing {
         let copies = begins.iter().map(|found| u32::from(found.has_slot())).sum();
         let is_stashed = begins.iter().any(|found| !found.has_slot());
         let longest = begins.first().map_or(own, |found| found.fingerprint);
-        Likeness { longest, copies, is_stashed, own }
+        Existing { longest, copies, is_stashed, own }
     }
 
-    /// Ensures that what is known of a key of `from` matches here, and that there are as many
-    /// copies here as there of all that might be the same key. Returns how many were added.
+    /// Ensures that what is known of a key of `from` matches here, and that this table has
+    /// as many copies as `from` of all that might be the same key. Returns how many were added.
     fn reach(&mut self, partial: &Partial, value: u64, from: &Self) -> u64 {
         if let Some([low, high]) = self.halves(partial) {
             return self.reach(&low, value, from).max(self.reach(&high, value, from));
@@ -174,7 +174,7 @@ impl Growing {
 
     /// The copies of a set's key, of which only the target's fingerprint is known. Cuts longer
     /// fingerprints down to it.
-    fn settle(&mut self, target: &Target) -> Likeness {
+    fn settle(&mut self, target: &Target) -> Existing {
         let own = target.spot.fingerprint;
         let mut related = self.related(target);
         let is_stashed = related.is_stashed();
@@ -190,7 +190,7 @@ impl Growing {
         }
         // At most 8.
         let copies = u32::try_from(copies).unwrap_or(MAX_COPIES);
-        Likeness { longest, copies, is_stashed, own: longest }
+        Existing { longest, copies, is_stashed, own: longest }
     }
 
     /// Gives a slot and its spilled copies a fingerprint that begins its own.

@@ -1,4 +1,4 @@
-//! The hashes of keys, one by one and in batches.
+//! The hashes of many keys.
 
 use alloc::vec;
 
@@ -19,21 +19,6 @@ impl KeyHasher {
     }
 }
 
-/// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it needs many
-/// registers, which would make XXH3 next to it slower.
-#[inline(always)]
-pub(crate) fn hash_one<K: Key>(hasher: KeyHasher, key: K) -> u64 {
-    match hasher.0 {
-        Keyed::Xxh3(seed) => key.hash_with(KeyHasher(Keyed::Xxh3(seed))),
-        Keyed::Sip13(sip) => sip_one(sip, &key),
-    }
-}
-
-#[inline(never)]
-fn sip_one<K: Key>(sip: [u64; 2], key: &K) -> u64 {
-    key.hash_with(KeyHasher(Keyed::Sip13(sip)))
-}
-
 /// Calls `each(position of the first, hashes)` for successive chunks of keys, of `at_once` each, so
 /// that a batch of any length needs little memory of its own.
 #[inline]
@@ -51,7 +36,7 @@ pub(crate) fn hash_chunks<K: Key>(
 }
 
 vectorized! {
-    /// The hashes of keys. Selects the function once.
+    /// The hashes of keys. Selects the function once; both loops are vectorised.
     fn hash_all[K: Key](hasher: KeyHasher, keys: &[K], hashes: &mut [u64]) {
         let pairs = hashes.iter_mut().zip(keys);
         match hasher.0 {

@@ -5,6 +5,7 @@ use core::fmt;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sip;
+use super::traits::Key;
 
 /// The hash of a filter: a function from bytes to 64 bits, and its seed or key.
 ///
@@ -110,13 +111,21 @@ impl KeyHasher {
         Self::sip13(u128::from_le_bytes(key))
     }
 
-    /// The hasher, if its function is XXH3, in a form that the compiler knows to be XXH3.
+    /// Calls `work` with the hasher in a form in which the compiler knows the function. XXH3 is
+    /// inlined into the caller's loop, and SipHash called: it needs many registers, which would
+    /// make XXH3 next to it slower.
     #[inline(always)]
-    pub(crate) const fn xxh3(self) -> Option<Self> {
+    pub(crate) fn with<R>(self, work: impl FnOnce(Self) -> R) -> R {
         match self.0 {
-            Keyed::Xxh3(seed) => Some(Self(Keyed::Xxh3(seed))),
-            Keyed::Sip13(_) => None,
+            Keyed::Xxh3(seed) => work(Self(Keyed::Xxh3(seed))),
+            Keyed::Sip13(key) => with_sip13(key, work),
         }
+    }
+
+    /// The hash of one key.
+    #[inline(always)]
+    pub(crate) fn hash_key(self, key: impl Key) -> u64 {
+        self.with(|hasher| key.hash_with(hasher))
     }
 
     /// The function.
@@ -196,6 +205,11 @@ impl KeyHasher {
             Keyed::Sip13(key) => sip::hash_one(key, &bytes),
         }
     }
+}
+
+#[inline(never)]
+fn with_sip13<R>(key: [u64; 2], work: impl FnOnce(KeyHasher) -> R) -> R {
+    work(KeyHasher(Keyed::Sip13(key)))
 }
 
 /// A seed, and the values that it combines with integers.

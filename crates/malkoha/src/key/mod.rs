@@ -11,7 +11,7 @@ mod sip;
 mod traits;
 mod types;
 
-pub(crate) use batch::{hash_chunks, hash_one};
+pub(crate) use batch::hash_chunks;
 pub use hashed::Hashed;
 pub use hasher::{HashFunction, KeyHasher};
 pub use traits::Key;

@@ -1,4 +1,4 @@
-//! Words of lanes, and the two words that a lookup loads, compared together.
+//! The two words that a lookup loads, compared together.
 //!
 //! Instructions that wait for memory fill the schedulers of a processor, and once these are full,
 //! it begins no further lookup of a loop. Vector units have schedulers of their own. So a lookup
@@ -7,80 +7,11 @@
 //! because with AVX2 the compiler vectorises the loop as a whole. It never vectorises the lanes of
 //! maps, so these are compared in registers in batches too.
 
-use core::ops::{BitAnd, BitOr, BitXor, Not};
-
 use crate::addressing::index;
 use crate::layout::bits::{Word, load_at, split};
+use crate::layout::words::{LaneWords, Words};
 
-pub(crate) use words::BucketPair;
-
-/// Words of lanes. Each operation treats words and lanes alike, and no bit goes from one word to
-/// another.
-pub(crate) trait LaneWords:
-    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
-{
-    /// Each word this one.
-    fn all(word: u64) -> Self;
-    /// The difference of each two words.
-    fn minus(self, other: Self) -> Self;
-}
-
-/// Words in registers of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Words<const N: usize>(pub(crate) [u64; N]);
-
-impl<const N: usize> Words<N> {
-    #[inline(always)]
-    pub(crate) fn each(mut self, of: impl Fn(u64) -> u64) -> Self {
-        for i in 0..N {
-            self.0[i] = of(self.0[i]);
-        }
-        self
-    }
-
-    #[inline(always)]
-    pub(crate) fn with(mut self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
-        for i in 0..N {
-            self.0[i] = of(self.0[i], other.0[i]);
-        }
-        self
-    }
-}
-
-impl<const N: usize> LaneWords for Words<N> {
-    #[inline(always)]
-    fn all(word: u64) -> Self {
-        Self([word; N])
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self.with(other, u64::wrapping_sub)
-    }
-}
-
-impl<const N: usize> Not for Words<N> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn not(self) -> Self {
-        self.each(u64::not)
-    }
-}
-
-macro_rules! operators {
-    ($($operator:ident::$method:ident),*) => {$(
-        impl<const N: usize> $operator for Words<N> {
-            type Output = Self;
-
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                self.with(other, u64::$method)
-            }
-        }
-    )*};
-}
-operators!(BitAnd::bitand, BitOr::bitor, BitXor::bitxor);
+pub(crate) use pair::BucketPair;
 
 impl BucketPair {
     /// The words that begin at two bits, or at two bytes if `WHOLE_BYTES`.
@@ -121,13 +52,14 @@ impl BucketPair {
 
 /// Two words in a register of SSE2.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2")))]
-mod words {
+mod pair {
     use core::arch::x86_64::*;
     use core::ops::{BitAnd, BitOr, BitXor, Not};
 
-    use super::{LaneWords, Wanted};
+    use super::Wanted;
     use crate::addressing::index;
     use crate::layout::bits::Word;
+    use crate::layout::words::LaneWords;
 
     /// Two words.
     #[derive(Clone, Copy)]
@@ -233,10 +165,11 @@ mod words {
 
 /// Two words, each by itself.
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", not(target_feature = "avx2"))))]
-mod words {
-    use super::{Wanted, Words};
+mod pair {
+    use super::Wanted;
     use crate::addressing::index;
     use crate::layout::bits::Word;
+    use crate::layout::words::Words;
 
     pub(crate) type BucketPair = Words<2>;
 
@@ -281,6 +214,27 @@ mod words {
     }
 }
 
+impl<const N: usize> Words<N> {
+    /// Calls `each` with the words of two buckets, the first ones together, then the second ones.
+    ///
+    /// # Safety
+    ///
+    /// As for [`read`](Self::read) of each bucket; their lanes are short.
+    #[inline(always)]
+    pub(crate) unsafe fn each_both(
+        bytes: *const u8,
+        bits: [u64; 2],
+        width: u32,
+        mut each: impl FnMut(BucketPair),
+    ) {
+        for i in 0..N {
+            let bits = bits.map(|bit| Self::bit(bit, i, width));
+            // SAFETY: as the caller promises.
+            each(unsafe { BucketPair::read_two::<false>(bytes, bits) });
+        }
+    }
+}
+
 /// The fingerprint that is looked for, in the four lanes of a bucket. Lane number `i` lies in the
 /// word that begins `at[i]` bytes after the bucket's first byte, under `masks[i]`. No mask has the
 /// highest bit.
@@ -291,7 +245,7 @@ pub(super) struct Wanted {
     pub(super) lanes: [u64; 4],
 }
 
-/// Which lanes of each of two buckets, which begin at these bytes, are the wanted ones, as bits.
+/// The lanes of each of two buckets, which begin at these bytes, that are the wanted ones, as bits.
 ///
 /// # Safety
 ///
@@ -302,7 +256,7 @@ pub(super) unsafe fn equal_lanes(bytes: &[u8], buckets: [u64; 2], wanted: &Wante
         wanted.at.iter().all(|at| index(bucket + at) + size_of::<u64>() <= bytes.len())
     }));
     // SAFETY: as the caller promises.
-    unsafe { words::equal_lanes(bytes.as_ptr(), buckets, wanted) }
+    unsafe { pair::equal_lanes(bytes.as_ptr(), buckets, wanted) }
 }
 
 /// [`BucketPair::have_lane`] of words in a table, of any width, which begin where those of

@@ -12,7 +12,7 @@ use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout, widest_gap};
 use crate::layout::bits::{Word, load_at, load_from, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::traits::{NEVER, Placement, Room, TableLayout};
+use crate::layout::traits::{NEVER, Placement, Relocate, TableLayout};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GapWindows<W> {
@@ -172,7 +172,7 @@ impl<W: Word> GapWindows<W> {
     }
 }
 
-impl<W: Word> Room for GapWindows<W> {
+impl<W: Word> Relocate for GapWindows<W> {
     type Candidates = [u64; 4];
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
-use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
+use crate::layout::traits::{Placement, Relocate, TableLayout, relocate_between_buckets};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -24,7 +24,7 @@ pub(crate) struct Lanes {
 /// The usual number of slots of a bucket: loops over this many have no branches.
 const USUAL: u64 = 4;
 
-/// What a slot holds; empty if the fingerprint is 0.
+/// The content of a slot; empty if the fingerprint is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     fingerprint: u64,
@@ -252,8 +252,8 @@ impl Lanes {
     }
 }
 
-impl Room for Lanes {
-    room_of_buckets!();
+impl Relocate for Lanes {
+    relocate_between_buckets!();
 
     #[inline(always)]
     fn offset(&self, place: u64) -> u64 {

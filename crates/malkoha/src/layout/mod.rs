@@ -14,6 +14,7 @@ pub(crate) mod search_budget;
 pub(crate) mod semisorted;
 mod swar;
 pub(crate) mod traits;
+pub(crate) mod words;
 
 pub use copies::Copies;
 pub(crate) use gap::GapWindows;
@@ -21,4 +22,4 @@ pub(crate) use lanes::{Lanes, Matches};
 pub(crate) use search::{FAR_BYTES, Neighbours, Search, Step, insert_with_moves};
 pub(crate) use semisorted::SemiSorted;
 pub(crate) use swar::Swar;
-pub(crate) use traits::{NEVER, Placement, Room, TableLayout};
+pub(crate) use traits::{NEVER, Placement, Relocate, TableLayout};

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::addressing::{Probe, index};
 use crate::arch::prefetch;
 use crate::layout::search_budget::{self, Refusals};
-use crate::layout::traits::Room;
+use crate::layout::traits::Relocate;
 
 /// Places whose targets' lines are requested together. This many misses overlap.
 const GROUP: usize = 4;
@@ -101,7 +101,7 @@ pub(crate) struct Step {
 /// changed.
 #[cold]
 #[inline(never)]
-pub(crate) fn insert_with_moves<L: Room>(
+pub(crate) fn insert_with_moves<L: Relocate>(
     layout: &L,
     bytes: &mut [u8],
     search: &mut Search,
@@ -135,7 +135,7 @@ struct InBytes<'a, L> {
     bytes: &'a [u8],
 }
 
-impl<L: Room> Neighbours for InBytes<'_, L> {
+impl<L: Relocate> Neighbours for InBytes<'_, L> {
     const ARE_CHEAP: bool = L::IS_CHEAP;
 
     #[inline(always)]
@@ -286,7 +286,7 @@ struct Progress {
 ///
 /// # Safety
 ///
-/// What was met are places of the segment.
+/// All places that were met are places of the segment.
 #[inline(always)]
 unsafe fn first_with_room<const FAR: bool, N: Neighbours>(
     segment: &N,

@@ -8,7 +8,7 @@
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
 use crate::layout::bits::{Word, load_at, load_from, split};
-use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
+use crate::layout::traits::{Placement, Relocate, TableLayout, relocate_between_buckets};
 
 const LANES: usize = 4;
 /// Non-decreasing sequences of 4 nibbles: C(16 + 4 - 1, 4).
@@ -156,7 +156,7 @@ impl<W: Word> SemiSorted<W> {
     fn take(&self, bytes: &mut [u8], base: usize, place: u64, bucket: Bucket, old: u64) -> bool {
         let is_there = self.matches(bucket, old) != 0;
         if is_there {
-            // What is less than the old one moves up by a slot, and leaves the first one empty.
+            // Fingerprints below the old one move up by a slot, and leave the first one empty.
             let [a, b, c, d] = bucket;
             let moved = |below: u64, own: u64| if below < old { below } else { own };
             self.store(bytes, base, place, [0, moved(a, b), moved(b, c), moved(c, d)]);
@@ -165,8 +165,8 @@ impl<W: Word> SemiSorted<W> {
     }
 }
 
-impl<W: Word> Room for SemiSorted<W> {
-    room_of_buckets!();
+impl<W: Word> Relocate for SemiSorted<W> {
+    relocate_between_buckets!();
 
     #[inline(always)]
     fn offset(&self, place: u64) -> u64 {

@@ -8,7 +8,7 @@ use crate::addressing::{Addressing, Aim, Probe, index};
 use crate::geometry::{Geometry, Layout, word_lanes};
 use crate::layout::bits::{LaneFormat, Word, split};
 use crate::layout::bucket_pair::have_lane;
-use crate::layout::traits::{Placement, Room, TableLayout, room_of_buckets};
+use crate::layout::traits::{Placement, Relocate, TableLayout, relocate_between_buckets};
 
 /// With `WHOLE_BYTES`, buckets begin at whole bytes, and a load needs no shift.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Swar<W, const WHOLE_BYTES: bool> {
     addressing: Addressing,
     segment_bytes: u64,
     pub(super) lanes: LaneFormat<W>,
-    /// From the start of one bucket to that of the next, in the units of [`Room::UNITS`].
+    /// From the start of one bucket to that of the next, in the units of [`Relocate::UNITS`].
     stride: u32,
     /// All bits of the last lane.
     pub(super) last_lane: W,
@@ -135,8 +135,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
     }
 }
 
-impl<W: Word, const WHOLE_BYTES: bool> Room for Swar<W, WHOLE_BYTES> {
-    room_of_buckets!();
+impl<W: Word, const WHOLE_BYTES: bool> Relocate for Swar<W, WHOLE_BYTES> {
+    relocate_between_buckets!();
 
     const UNITS: u32 = if WHOLE_BYTES { 0 } else { 3 };
 

@@ -1,13 +1,13 @@
-//! What tables and searches ask of a layout.
+//! The operations of a layout that tables and searches use.
 
 use crate::addressing::{Addressing, Aim, Probe, index};
 use crate::arch::prefetch;
 
-/// What an insert needs of a layout: candidate places, and the moves between places.
+/// Candidate places of a key, and moves between places.
 ///
 /// A *place* is what a key can be put into: a bucket, or a single slot of a window. Whatever the
 /// bytes are (a hostile file, say), no operation panics or reads outside the table.
-pub(crate) trait Room: Copy {
+pub(crate) trait Relocate: Copy {
     /// A key's candidate places.
     type Candidates: AsRef<[u64]>;
 
@@ -50,8 +50,8 @@ pub(crate) trait Room: Copy {
     fn put(&self, bytes: &mut [u8], probe: &Probe, candidate: usize, value: u64);
 }
 
-/// What is alike in the [`Room`] of all layouts whose places are buckets.
-macro_rules! room_of_buckets {
+/// Methods of [`Relocate`] that all bucketed layouts share.
+macro_rules! relocate_between_buckets {
     () => {
         type Candidates = [u64; 2];
 
@@ -70,7 +70,7 @@ macro_rules! room_of_buckets {
         }
     };
 }
-pub(super) use room_of_buckets;
+pub(super) use relocate_between_buckets;
 
 /// The result of trying to place a key in its candidate slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Placement {
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// One way to lay out a table of fixed size.
-pub(crate) trait TableLayout: Room {
+pub(crate) trait TableLayout: Relocate {
     /// The load, in fifths of the slots and with spilled keys, from which an insert into a set
     /// takes the emptier place: of a single key, and of a batch, whose lines were requested before.
     const CROWDED: [u64; 2] = [NEVER; 2];
@@ -240,7 +240,7 @@ pub(crate) trait TableLayout: Room {
     fn occupied(&self, bytes: &[u8], segment: u64) -> u64 {
         (0..self.places()).map(|place| self.occupants(bytes, segment, place).count() as u64).sum()
     }
-    /// What lies in the slots of a place: the probe of a key, and the value, of each.
+    /// The occupants of a place: the probe of a key, and the value, of each.
     fn occupants(
         &self,
         bytes: &[u8],

@@ -44,7 +44,7 @@ pub struct Partitioned<T = Growing> {
     /// Bits of a value, at most.
     value_bits: u32,
     /// Held while time advances in all partitions, or while all are copied at one time. Otherwise a
-    /// key that is refreshed meanwhile could be old in one copy, and expired by the time of the
+    /// key that is refreshed in between could be old in one copy, and expired by the time of the
     /// next.
     clock: Mutex<()>,
     /// Keys that were removed from partitions whose counts were too low. When a table splits, only
@@ -71,7 +71,7 @@ impl<T: Partition> Partitioned<T> {
     ) -> Result<Self, BuildError> {
         let bytes = Growing::first_bytes(&shape, buckets);
         // Ask for the whole memory first, as for a table with one owner.
-        if !memory::can_be_had(bytes) {
+        if !memory::can_allocate(bytes) {
             return Err(BuildError::Memory { bytes });
         }
         let partitions = Home::partitions(shape.root_depth()).map(|home| {

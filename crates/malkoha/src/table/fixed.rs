@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
-use crate::layout::{GapWindows, Lanes, NEVER, Room, Search, SemiSorted, Swar, TableLayout};
+use crate::layout::{GapWindows, Lanes, NEVER, Relocate, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
 use crate::table::memory::{Memory, zeroed};
 
@@ -149,7 +149,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         &self.bytes
     }
 
-    /// Adds copies that a file has beside its table; `false`, and nothing is added, if the table
+    /// Adds spilled copies from a file; `false`, and nothing is added, if the table
     /// has none of them or they do not fit.
     pub(crate) fn add_spilled(&mut self, key: SpillKey, copies: u64) -> bool {
         let equals = with_layout!(&self.layout, layout => {

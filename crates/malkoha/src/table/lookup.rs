@@ -10,7 +10,7 @@ use crate::format::{self, FileKind};
 use crate::geometry::Geometry;
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
-use crate::layout::{Lanes, Matches, Room, TableLayout};
+use crate::layout::{Lanes, Matches, Relocate, TableLayout};
 use crate::params::float;
 use crate::spill::SpillKey;
 use crate::table::batch;
@@ -18,21 +18,6 @@ use crate::table::fixed::{AnyLayout, Fixed, with_layout};
 use crate::table::traits::{Candidates, Lookup, Sealed};
 
 impl<B> Sealed for Fixed<B> {}
-
-impl<B: Deref<Target = [u8]>> Fixed<B> {
-    #[inline(never)]
-    fn contains_in_others(&self, hash: u64) -> bool {
-        with_layout!(&self.layout, layout => self.contains_in(layout, hash))
-    }
-
-    #[inline(always)]
-    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
-        let aim = layout.aim(&layout.probe(hash));
-        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
-        // made for that geometry, and the aim is the layout's.
-        unsafe { layout.contains::<true>(&self.bytes, &aim) }
-    }
-}
 
 impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
     #[inline(always)]
@@ -136,6 +121,19 @@ impl<B: Deref<Target = [u8]>> Lookup for Fixed<B> {
 }
 
 impl<B: Deref<Target = [u8]>> Fixed<B> {
+    #[inline(never)]
+    fn contains_in_others(&self, hash: u64) -> bool {
+        with_layout!(&self.layout, layout => self.contains_in(layout, hash))
+    }
+
+    #[inline(always)]
+    fn contains_in<L: TableLayout>(&self, layout: &L, hash: u64) -> bool {
+        let aim = layout.aim(&layout.probe(hash));
+        // SAFETY: the table has its geometry's length, as `from_bytes` asserted; the layout was
+        // made for that geometry, and the aim is the layout's.
+        unsafe { layout.contains::<true>(&self.bytes, &aim) }
+    }
+
     /// The slots of a probe that hold its fingerprint.
     #[inline(always)]
     fn matches(&self, probe: &Probe) -> Matches {
@@ -153,7 +151,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         spilled.for_each(|(value, copies)| each(value, copies));
     }
 
-    /// Spilled values of a probe. What is spilled has an equal fingerprint in the table.
+    /// Spilled values of a probe. Every spilled copy has an equal fingerprint in the table.
     #[inline(always)]
     fn spilled_values(
         &self,

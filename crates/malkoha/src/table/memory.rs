@@ -30,7 +30,7 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
     if bytes >= MAPPED_FROM {
         // If there is none, mapping reports it, while allocating zeroed memory would end the
         // process.
-        let is_there = IS_MAPPED || can_be_had(bytes as u64);
+        let is_there = IS_MAPPED || can_allocate(bytes as u64);
         return if is_there { lazy(bytes) } else { None };
     }
     let mut vec = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn zeroed(bytes: u64) -> Option<Memory> {
 }
 
 /// Whether the system would allocate this many bytes at once.
-pub(crate) fn can_be_had(bytes: u64) -> bool {
+pub(crate) fn can_allocate(bytes: u64) -> bool {
     let mut vec = Vec::<u8>::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| vec.try_reserve_exact(bytes).is_ok());
     // Otherwise compilers may omit an allocation that nobody uses.

@@ -108,6 +108,7 @@ impl Large {
     pub(super) fn holds(&self, items: u64) -> bool {
         !self.properties.grows() && self.table().counted() >= items
     }
+
     /// As [`StoredFilter::insert`](super::StoredFilter::insert).
     pub(super) fn insert(
         &mut self,

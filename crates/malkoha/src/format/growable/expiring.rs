@@ -46,8 +46,9 @@ fn times_piece(times: &Times, hasher: KeyHasher) -> Vec<u8> {
     bytes
 }
 
-/// Takes the pieces of a [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter) in order, cut anywhere, and makes it of
-/// them. Memory is taken as bytes arrive, so a lying header costs nothing.
+/// Takes the pieces of a [`GrowableExpiringCuckooFilter`](crate::GrowableExpiringCuckooFilter) in
+/// order, cut anywhere, and makes it of them. Memory is taken as bytes arrive, so a lying header
+/// costs nothing.
 ///
 /// ```
 /// use malkoha::{GrowableExpiringCuckooFilter, GrowableExpiringLoader};
@@ -134,7 +135,7 @@ impl GrowableExpiringLoader {
             let found = self.start.len() as u64;
             return Err(ReadError::Length { expected: self.wanted()? as u64, found });
         };
-        let (table, of_table): (Growing, KeyHasher) = self.table.into_table()?;
+        let (table, of_table) = self.table.into_table(FileKind::GrowableMap)?;
         let blocks = swept.len();
         let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
         let set = set.and_then(|set| set.with_state(now, swept, counts));

@@ -146,12 +146,8 @@ impl GrowableLoader {
     }
 
     /// The table, when all its bytes have come, if they are of this kind.
-    pub(crate) fn into_table_of(self, kind: FileKind) -> Result<(Growing, KeyHasher), ReadError> {
+    pub(crate) fn into_table(mut self, kind: FileKind) -> Result<(Growing, KeyHasher), ReadError> {
         kind.expected(self.kind)?;
-        self.into_table()
-    }
-
-    pub(super) fn into_table(mut self) -> Result<(Growing, KeyHasher), ReadError> {
         let found = self.taken + self.rest.len() as u64;
         let Some(header) = self.header else {
             // Not this format, or too short.
@@ -338,7 +334,7 @@ pub(crate) fn read(
             break;
         }
     }
-    loader.into_table()
+    loader.into_table(kind)
 }
 
 /// The table in a whole file that is memory: all of it is checked, and its segments stay there.
@@ -349,5 +345,5 @@ pub(crate) fn map(kind: FileKind, file: Memory) -> Result<(Growing, KeyHasher), 
     let length = file.len() as u64;
     // Segments in chunks are found by 32 bits.
     let pool = Pool::in_place(file, &loader.spans).ok_or(ReadError::Memory(length))?;
-    GrowableLoader { segments: pool, ..loader }.into_table()
+    GrowableLoader { segments: pool, ..loader }.into_table(kind)
 }

@@ -7,7 +7,7 @@ use crate::table::memory::{self, Memory};
 /// The memory of one block, or of many that come and go; no memory when none is left.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    memory: Memory,
+    pub(super) memory: Memory,
     /// None for a block that is alone.
     shared: Option<Box<Blocks>>,
 }
@@ -81,16 +81,6 @@ impl Chunk {
 
     fn of(memory: Memory) -> Self {
         Self { memory, shared: Some(Box::default()) }
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.memory
-    }
-
-    #[inline(always)]
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.memory
     }
 
     pub(super) fn set_huge_pages(&self, huge: bool) {

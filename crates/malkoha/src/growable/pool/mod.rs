@@ -9,6 +9,7 @@
 //! have](sizes).
 
 mod chunk;
+mod relieve;
 pub(super) mod sizes;
 #[cfg(test)]
 mod tests;
@@ -148,7 +149,7 @@ impl Pool {
         })
     }
 
-    /// Bytes of so many segments of `len` bytes each, and of what leads to them.
+    /// Bytes of this many segments of `len` bytes each, and of their metadata.
     pub(super) fn bytes_of(segments: u64, len: usize) -> u64 {
         segments.saturating_mul((len + size_of::<Block>() + size_of::<Span>()) as u64)
     }
@@ -177,8 +178,7 @@ impl Pool {
     #[inline(always)]
     pub(super) fn bytes_mut(&mut self, number: usize) -> &mut [u8] {
         let block = self.blocks[number];
-        let bytes = self.chunks[block.address.chunk()].bytes_mut();
-        &mut bytes[block.address.start()..][..block.len()]
+        &mut self.chunks[block.address.chunk()].memory[block.address.start()..][..block.len()]
     }
 
     /// The bytes of all segments, by number, for threads that fill some each.
@@ -189,7 +189,7 @@ impl Pool {
         let mut order = order.into_iter().peekable();
         let mut all: Vec<&mut [u8]> = blocks.iter().map(|_| Default::default()).collect();
         for (at, chunk) in chunks.iter_mut().enumerate() {
-            let (mut rest, mut from) = (chunk.bytes_mut(), 0);
+            let (mut rest, mut from) = (&mut chunk.memory[..], 0);
             while let Some(number) = order.next_if(|&number| blocks[number].address.chunk() == at) {
                 let Block { address, .. } = blocks[number];
                 let (_, block) = rest.split_at_mut(address.start() - from);
@@ -207,15 +207,15 @@ impl Pool {
     /// The bytes from there on, to the end of the chunk.
     #[inline(always)]
     pub(super) fn from(&self, address: Address) -> &[u8] {
-        &self.chunks[address.chunk()].bytes()[address.start()..]
+        &self.chunks[address.chunk()].memory[address.start()..]
     }
 
     /// Where the bytes of [`from`](Self::from) begin, for loops that are to be vectorised.
     #[inline(always)]
     pub(super) fn nearest(&self, address: Address) -> *const u8 {
         let chunk = nearest(&self.chunks, address.0 >> 32);
-        debug_assert!(address.start() <= chunk.bytes().len());
-        chunk.bytes().as_ptr().wrapping_add(address.start())
+        debug_assert!(address.start() <= chunk.memory.len());
+        chunk.memory.as_ptr().wrapping_add(address.start())
     }
 
     /// Adds a segment. Returns the segments that have a new address, the added one last.
@@ -245,48 +245,6 @@ impl Pool {
         for number in 0..self.len() {
             self.bytes_mut(number).fill(0);
         }
-    }
-
-    /// Gives back the memory of gaps, if that is much.
-    pub(super) fn compact(&mut self) {
-        let kept: u64 = self.chunks.iter().map(Chunk::kept).sum();
-        if kept - self.used <= kept / 8 {
-            return;
-        }
-        let mut pool = Self { ordinary: self.ordinary, ..Self::default() };
-        for number in 0..self.len() {
-            let bytes = self.bytes(number).into();
-            self.free(number);
-            pool.push(bytes);
-        }
-        *self = pool;
-    }
-
-    /// Moves a segment out of the last chunk if the others have much room in gaps, so that this
-    /// chunk can be freed eventually. Returns what [`push`](Self::push) returns.
-    pub(super) fn relieve(&mut self) -> Vec<usize> {
-        if self.used < SHARED_FROM {
-            let addresses = self.blocks.len();
-            self.compact();
-            return (0..addresses).collect();
-        }
-        let kept: u64 = self.chunks.iter().map(Chunk::kept).sum();
-        let last = self.chunks.len().saturating_sub(1);
-        let first = self.chunks.last().and_then(Chunk::first);
-        let Some(number) = first.filter(|_| last > 0 && kept - self.used > kept / 8) else {
-            return Vec::new();
-        };
-        let bytes: Box<[u8]> = self.bytes(number).into();
-        let mut moved = Vec::new();
-        let Some(address) = self.gap(number, bytes.len(), &mut moved, last) else {
-            return moved;
-        };
-        self.free(number);
-        self.used += bytes.len() as u64;
-        self.blocks[number] = Block::new(address, bytes.len());
-        self.bytes_mut(number).copy_from_slice(&bytes);
-        moved.push(number);
-        moved
     }
 
     /// Of the segments alone.

@@ -58,12 +58,12 @@ fn gaps_are_few() {
     }
 }
 
-/// Which shared chunks the system keeps from huge pages: flag `nh`.
+/// The shared chunks that the system keeps from huge pages: flag `nh`.
 #[cfg(all(target_os = "linux", feature = "mmap"))]
 fn refused(pool: &Pool) -> Vec<bool> {
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
     let is_refused = |chunk: &Chunk| {
-        let start = chunk.bytes().as_ptr() as usize;
+        let start = chunk.memory.as_ptr() as usize;
         let mut is_its = false;
         maps.lines().any(|line| {
             let mut words = line.split_ascii_whitespace();

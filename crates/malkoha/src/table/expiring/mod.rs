@@ -14,7 +14,7 @@ use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::bits::Word;
 use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
-use crate::layout::{Room, TableLayout};
+use crate::layout::{Relocate, TableLayout};
 use crate::params::float;
 use crate::ring;
 use crate::table::fixed::Fixed;
@@ -44,7 +44,7 @@ macro_rules! with_form {
 }
 
 impl Fixed {
-    /// The most bits that a fingerprint can have beside this many bits of age.
+    /// The most bits of a fingerprint for this many bits of age.
     pub(crate) const fn most_fingerprint_bits(age_bits: u32) -> u32 {
         MOST_BITS - age_bits
     }

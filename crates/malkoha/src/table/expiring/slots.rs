@@ -4,7 +4,7 @@ use crate::addressing::{Probe, index};
 use crate::expiry::Times;
 use crate::layout::bits::Word;
 use crate::layout::expiring::ExpiringBuckets;
-use crate::layout::{Neighbours, Room, Search, TableLayout, search_budget};
+use crate::layout::{Neighbours, Relocate, Search, TableLayout, search_budget};
 use crate::table::fixed::Fixed;
 
 use super::{BLOCK, block_of, find};

@@ -1,14 +1,80 @@
-//! A segment as the search for room sees it.
+//! Where a slot is put: into the emptier of its two buckets, or where moves make room.
 
 use super::grid::Grid;
 use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
-use super::shape::SLOTS;
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::bits::load_at;
-use crate::layout::{self, Room, Search};
+use crate::layout::words::{SLOTS, Words};
+use crate::layout::{self, Relocate, Search};
 
 impl<const N: usize> Segment<'_, N> {
+    /// Puts `slot` into a bucket that has room.
+    #[inline]
+    pub(super) fn push(&self, bytes: &mut [u8], bucket: u64, slot: Slot) {
+        // Usually all lanes but the last are occupied, so that one look is enough.
+        let is_occupied =
+            |&lane: &u32| self.fingerprint(bytes, Position { bucket, lane: lane - 1 }) != 0;
+        let lane = (1..SLOTS).rev().find(is_occupied).unwrap_or(0);
+        self.set(bytes, Position { bucket, lane }, slot);
+    }
+
+    /// Puts a fingerprint into the emptier of its buckets; returns whether there was room. Keeping
+    /// both equally full makes searches rarer.
+    #[inline(always)]
+    pub(super) fn push_to_one(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
+        let words = spot.buckets.map(|bucket| self.load(bytes, bucket));
+        self.push_to_emptier(bytes, words, spot, value)
+    }
+
+    /// [`push_to_one`](Self::push_to_one), given the content of the buckets.
+    #[inline(always)]
+    fn push_to_emptier(
+        &self,
+        bytes: &mut [u8],
+        words: [Words<N>; 2],
+        spot: &Spot,
+        value: u64,
+    ) -> bool {
+        let lens = words.map(|word| self.codec.len(word));
+        let second = usize::from(lens[1] < lens[0]);
+        let (bucket, lane) = (spot.buckets[second], lens[second]);
+        if lane < SLOTS {
+            let (place, fingerprint) = (spot.places[second], spot.fingerprint);
+            self.set(bytes, Position { bucket, lane }, Slot { fingerprint, place, value });
+        }
+        lane < SLOTS
+    }
+
+    /// [`push_to_one`](Self::push_to_one), or after one move, unless a slot might be a copy.
+    ///
+    /// # Safety
+    ///
+    /// `bytes` are the segment's, which has these buckets.
+    #[inline(always)]
+    pub(super) unsafe fn push_new(&self, bytes: &mut [u8], spot: &Spot, value: u64) -> bool {
+        let (codec, start) = (self.codec, bytes.as_ptr());
+        let bits = [self.bit(spot.buckets[0]), self.bit(spot.buckets[1])];
+        // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
+        let words: [Words<N>; 2] = unsafe {
+            if codec.is_short() {
+                [
+                    Words::read::<true>(start, bits[0], codec.width),
+                    Words::read::<true>(start, bits[1], codec.width),
+                ]
+            } else {
+                [
+                    Words::read::<false>(start, bits[0], codec.width),
+                    Words::read::<false>(start, bits[1], codec.width),
+                ]
+            }
+        };
+        if codec.contains(words[0], words[1], codec.broadcast(spot.fingerprint)) {
+            return false;
+        }
+        self.push_to_emptier(bytes, words, spot, value) || self.displace(bytes, spot, value)
+    }
+
     /// Puts a slot into one of its full buckets, if one occupant can make room by a move into its
     /// other bucket. That is enough for seven searches in eight, and takes less than a third of
     /// their instructions. Only for segments whose buckets are in groups.
@@ -74,7 +140,7 @@ impl<const N: usize> Segment<'_, N> {
             || kicks > 0 && layout::insert_with_moves(self, bytes, search, &probe, value, kicks)
     }
 
-    /// [`Room::for_each_target`] in a small table. Apart, because what it needs would take the
+    /// [`Relocate::for_each_target`] in a small table. Apart, because what it needs would take the
     /// registers of the usual case.
     #[cold]
     #[inline(never)]
@@ -91,7 +157,7 @@ impl<const N: usize> Segment<'_, N> {
 }
 
 /// Here places are buckets, except for those of a probe.
-impl<const N: usize> Room for Segment<'_, N> {
+impl<const N: usize> Relocate for Segment<'_, N> {
     type Candidates = [u64; 2];
 
     const IS_CHEAP: bool = false;

@@ -1,44 +1,55 @@
-//! The four lanes of a bucket: in one word of 64 bits, or in two that have two lanes each.
+//! Words of lanes: the four lanes of a bucket in one word of 64 bits, or in two that have two lanes
+//! each.
 //!
 //! Two words, not one of 128 bits: a processor shifts, multiplies and compares 64 bits at a time,
 //! and its vector units know no more.
 
-use super::shape::SLOTS;
+use core::ops::{BitAnd, BitOr, BitXor, Not};
+
 use crate::addressing::index;
 use crate::layout::bits::{Word, split, write};
-use crate::layout::bucket_pair::{BucketPair, Words};
 
+/// Lanes of a bucket: its slots.
+pub(crate) const SLOTS: u32 = 4;
 /// Bits that a load of 64 has from any bit of its first byte on.
 const LOADED: u32 = u64::BITS - 7;
 
-/// The lowest three bits.
-#[inline(always)]
-fn low_3(word: u64) -> u32 {
-    (word & 7) as u32
+/// Words of lanes. Each operation treats words and lanes alike, and no bit goes from one word to
+/// another.
+pub(crate) trait LaneWords:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    /// Each word this one.
+    fn all(word: u64) -> Self;
+    /// The difference of each two words.
+    fn minus(self, other: Self) -> Self;
 }
 
-/// The words that hold the lanes of a bucket.
+/// Words in registers of their own, which hold the lanes of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words<const N: usize>(pub(crate) [u64; N]);
+
 impl<const N: usize> Words<N> {
-    pub(super) const ZERO: Self = Self([0; N]);
+    pub(crate) const ZERO: Self = Self([0; N]);
     /// Lanes of a word.
-    pub(super) const LANES: u32 = if N == 1 { SLOTS } else { SLOTS / 2 };
+    pub(crate) const LANES: u32 = if N == 1 { SLOTS } else { SLOTS / 2 };
 
     /// The bit at which word number `i` of a bucket begins.
     #[inline(always)]
-    fn bit(bucket: u64, i: usize, width: u32) -> u64 {
+    pub(super) fn bit(bucket: u64, i: usize, width: u32) -> u64 {
         bucket + i as u64 * u64::from(Self::LANES * width)
     }
 
     /// Whether the lanes of a word lie in 8 bytes, whatever the bit at which they begin.
     #[inline(always)]
-    pub(super) fn are_short(width: u32) -> bool {
+    pub(crate) fn are_short(width: u32) -> bool {
         // A bucket has one word only where it fits one.
         N == 1 || Self::LANES * width <= LOADED
     }
 
     /// The bucket that begins at this bit, with lanes of `width` bits.
     #[inline(always)]
-    pub(super) fn load(bytes: &[u8], bit: u64, width: u32) -> Self {
+    pub(crate) fn load(bytes: &[u8], bit: u64, width: u32) -> Self {
         let from = |i| split(0, Self::bit(bit, i, width));
         let short = |(at, by): (usize, u32)| <u64 as Word>::load(bytes, at) >> by;
         let long = |(at, by): (usize, u32)| (u128::load(bytes, at) >> by).low();
@@ -59,7 +70,7 @@ impl<const N: usize> Words<N> {
     /// 8 bytes can be read from the byte on in which each word begins, and 16 unless they are
     /// short.
     #[inline(always)]
-    pub(super) unsafe fn read<const SHORT: bool>(bytes: *const u8, bit: u64, width: u32) -> Self {
+    pub(crate) unsafe fn read<const SHORT: bool>(bytes: *const u8, bit: u64, width: u32) -> Self {
         let mut words = [0; N];
         for (i, word) in words.iter_mut().enumerate() {
             let bit = Self::bit(bit, i, width);
@@ -70,58 +81,39 @@ impl<const N: usize> Words<N> {
         Self(words)
     }
 
-    /// Calls `each` with the words of two buckets, the first ones together, then the second ones.
-    ///
-    /// # Safety
-    ///
-    /// As for [`read`](Self::read) of each bucket; their lanes are short.
-    #[inline(always)]
-    pub(super) unsafe fn each_both(
-        bytes: *const u8,
-        bits: [u64; 2],
-        width: u32,
-        mut each: impl FnMut(BucketPair),
-    ) {
-        for i in 0..N {
-            let bits = bits.map(|bit| Self::bit(bit, i, width));
-            // SAFETY: as the caller promises.
-            each(unsafe { BucketPair::read_two::<false>(bytes, bits) });
-        }
-    }
-
     /// The sum of each two words.
     #[inline(always)]
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         self.with(other, u64::wrapping_add)
     }
 
     /// The product of each word and a number.
     #[inline(always)]
-    pub(super) fn times(self, number: u64) -> Self {
+    pub(crate) fn times(self, number: u64) -> Self {
         self.each(|word| word.wrapping_mul(number))
     }
 
     /// Each word shifted by `bits`, towards its first lane.
     #[inline(always)]
-    pub(super) fn shifted_down(self, bits: u32) -> Self {
+    pub(crate) fn shifted_down(self, bits: u32) -> Self {
         self.each(|word| word >> bits)
     }
 
     #[inline(always)]
-    pub(super) fn count_ones(self) -> u32 {
+    pub(crate) fn count_ones(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// The content of a lane, and arbitrary bits above it.
     #[inline(always)]
-    pub(super) fn lane(self, lane: u32, width: u32) -> u64 {
+    pub(crate) fn lane(self, lane: u32, width: u32) -> u64 {
         let word = if lane < Self::LANES { self.0[0] } else { self.0[N - 1] };
         word >> (lane % Self::LANES * width)
     }
 
     /// Writes the lanes of a bucket that begins at this bit.
     #[inline(always)]
-    pub(super) fn store(self, bytes: &mut [u8], bit: u64, width: u32) {
+    pub(crate) fn store(self, bytes: &mut [u8], bit: u64, width: u32) {
         for (i, word) in self.0.into_iter().enumerate() {
             write(bytes, 0, Self::bit(bit, i, width), Self::LANES * width, word);
         }
@@ -129,25 +121,25 @@ impl<const N: usize> Words<N> {
 
     /// The words, each with two lanes, and arbitrary bits above them.
     #[inline(always)]
-    pub(super) fn halves(self, width: u32) -> [u64; 2] {
+    pub(crate) fn halves(self, width: u32) -> [u64; 2] {
         [self.0[0], if N == 1 { self.0[0] >> (SLOTS / 2 * width) } else { self.0[N - 1] }]
     }
 
     /// The sum of four lanes, of at most 1 each; `ones` has a 1 in each lane of a word.
     #[inline(always)]
-    pub(super) fn sum(self, ones: u64, width: u32) -> u32 {
+    pub(crate) fn sum(self, ones: u64, width: u32) -> u32 {
         if N == 1 {
             // A product adds up the lanes, where counting ones has an instruction only on newer
             // processors.
-            return low_3(self.0[0].wrapping_mul(ones) >> ((SLOTS - 1) * width));
+            return (self.0[0].wrapping_mul(ones) >> ((SLOTS - 1) * width) & 7) as u32;
         }
         let sum = self.0[0] + self.0[N - 1];
-        low_3(sum + (sum >> width))
+        ((sum + (sum >> width)) & 7) as u32
     }
 
     /// The lane of the lowest bit that is set.
     #[inline(always)]
-    pub(super) fn first(self, width: u32) -> u32 {
+    pub(crate) fn first(self, width: u32) -> u32 {
         let [low, high] = [self.0[0], self.0[N - 1]];
         let (before, word) = if N == 1 || low != 0 { (0, low) } else { (Self::LANES, high) };
         let bit = word.trailing_zeros();
@@ -157,12 +149,63 @@ impl<const N: usize> Words<N> {
 
     /// All but the lowest bit that is set.
     #[inline(always)]
-    pub(super) fn but_first(mut self) -> Self {
+    pub(crate) fn but_first(mut self) -> Self {
         let word = &mut self.0[if self.0[0] != 0 { 0 } else { N - 1 }];
         *word &= word.wrapping_sub(1);
         self
     }
+
+    #[inline(always)]
+    fn each(mut self, of: impl Fn(u64) -> u64) -> Self {
+        for i in 0..N {
+            self.0[i] = of(self.0[i]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn with(mut self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        for i in 0..N {
+            self.0[i] = of(self.0[i], other.0[i]);
+        }
+        self
+    }
 }
+
+impl<const N: usize> LaneWords for Words<N> {
+    #[inline(always)]
+    fn all(word: u64) -> Self {
+        Self([word; N])
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.with(other, u64::wrapping_sub)
+    }
+}
+
+impl<const N: usize> Not for Words<N> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        self.each(u64::not)
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident::$method:ident),*) => {$(
+        impl<const N: usize> $operator for Words<N> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.with(other, u64::$method)
+            }
+        }
+    )*};
+}
+operators!(BitAnd::bitand, BitOr::bitor, BitXor::bitxor);
 
 /// The word that begins at this bit.
 ///
@@ -170,7 +213,7 @@ impl<const N: usize> Words<N> {
 ///
 /// A whole word can be read from the byte of that bit on.
 #[inline(always)]
-pub(super) unsafe fn read<W: Word>(bytes: *const u8, bit: u64) -> W {
+pub(crate) unsafe fn read<W: Word>(bytes: *const u8, bit: u64) -> W {
     // A segment is in memory, so its offsets fit usize; & 7 fits everything.
     let (at, shift) = (index(bit >> 3), (bit & 7) as u32);
     // SAFETY: as the caller promises.
