@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use super::{List, Side, name};
 use crate::records::domains::Line;
+use crate::records::networks::Place;
 use crate::records::{Batch, Form, Keys, Source};
 
 /// Lists, one behind the other, and what of their records is compared.
@@ -107,20 +108,20 @@ impl Texts {
         self.read_with(|keys| keys.clone(), each)
     }
 
-    /// Calls `each` with all keys whose lines have a syntax, and their numbers. Those that are
-    /// unfit are counted.
+    /// Calls `each` with all keys whose lines have a syntax, and their numbers. It returns what the
+    /// line has, and the line that decided it, if another one did. Those that are unfit are counted.
     pub(crate) fn read_forms(
         &self,
-        mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> Line,
+        mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> (Line, Option<Place>),
     ) -> Result<()> {
         let mut entries = vec![0; self.lists.len()];
         self.read(|_, batch| {
             let mut counted = 0;
             for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
-                let line = if fits { each(&batch, i, key) } else { Line::Nothing };
+                let (line, under) = if fits { each(&batch, i, key) } else { (Line::Nothing, None) };
                 counted += u64::from(line != Line::Nothing);
                 if let Line::Unfit(why) | Line::Told(why) = line {
-                    batch.note(i, why)?;
+                    batch.note_under(i, why, under)?;
                 }
             }
             entries[batch.file()] += counted;
@@ -134,6 +135,11 @@ impl Texts {
             keys.tally().filter(|_| !is_told).into_iter().for_each(|it| it.tell_empty(file));
         }
         Ok(())
+    }
+
+    /// Reports a line of a list that began what did not end.
+    pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
+        self.keys[file].0.tally().into_iter().for_each(|it| it.tell_unended(file, place));
     }
 
     /// As [`read`](Self::read), without counting records another time.

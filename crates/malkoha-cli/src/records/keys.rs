@@ -11,6 +11,7 @@ use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
 use super::form::{Form, Kind, is_sep};
 use super::json;
+use super::networks::Place;
 use super::spelling::{AS_IT_IS, Case, Spelling};
 use super::split::split;
 use super::unfit::{Tally, Unfit};
@@ -110,6 +111,15 @@ impl Batch<'_, '_> {
     /// Counts a record that turned out to be unfit.
     pub(crate) fn note(&self, i: usize, why: Unfit) -> Result<()> {
         self.noting.note(self.records[i], why)
+    }
+
+    /// Counts a record that is so because of another one before it.
+    pub(crate) fn note_under(&self, i: usize, why: Unfit, under: Option<Place>) -> Result<()> {
+        self.note(i, why)?;
+        if let (Some(tally), Some(under)) = (self.noting.tally, under) {
+            tally.note_under(self.file(), why, &under);
+        }
+        Ok(())
     }
 
     /// Counts a record among those of other keys.

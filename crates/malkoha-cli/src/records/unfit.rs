@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use anyhow::{Result, bail};
 use parking_lot::Mutex;
 
+use super::networks::Place;
 use crate::failure;
 use crate::time::SPELLINGS;
 
@@ -142,6 +143,17 @@ struct File {
     was_kept: AtomicBool,
 }
 
+impl File {
+    fn noted(&self, why: Unfit) -> &Noted {
+        match why {
+            Unfit::Long => &self.long,
+            Unfit::Empty => &self.empty,
+            why if why.takes_part() => &self.told,
+            _ => &self.unfit,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Noted {
     count: AtomicU64,
@@ -153,6 +165,8 @@ struct First {
     line: u64,
     record: String,
     why: Unfit,
+    /// The line because of which it is so, if it is another one, as text.
+    under: String,
 }
 
 /// Bytes of a record that are shown.
@@ -247,18 +261,14 @@ impl Tally {
         line: impl FnOnce() -> u64,
     ) -> Result<()> {
         let file = &self.files[file];
-        let noted = match why {
-            Unfit::Long => &file.long,
-            Unfit::Empty => &file.empty,
-            why if why.takes_part() => &file.told,
-            _ => &file.unfit,
-        };
+        let noted = file.noted(why);
         noted.count.fetch_add(1, Ordering::Relaxed);
         let mut first = noted.first.lock();
         if first.as_ref().is_none_or(|first| first.line > lines_before) {
             let line = line();
             if first.as_ref().is_none_or(|first| first.line > line) {
-                *first = Some(First { line, record: shown(record), why });
+                let (record, under) = (shown(record), String::new());
+                *first = Some(First { line, record, why, under });
             }
         }
         if self.strict && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::NoTime)) {
@@ -267,13 +277,33 @@ impl Tally {
         Ok(())
     }
 
+    /// Adds to the first record of a file for such a reason because of which line it is so.
+    pub(super) fn note_under(&self, file: usize, why: Unfit, under: &Place) {
+        let noted = self.files[file].noted(why);
+        if noted.count.load(Ordering::Relaxed) == 1 {
+            let under = format!(", under line {}, '{}'", under.0, shown(&under.1));
+            noted.first.lock().iter_mut().for_each(|first| first.under.clone_from(&under));
+        }
+    }
+
+    /// Reports a line of a file that began what did not end.
+    pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
+        let (line, text, name) = (place.0, shown(&place.1), self.name(file));
+        let what = format!("line {line} of list {name}, '{text}'");
+        failure::tell(&format!("malkoha: {what}, begins something that does not end"));
+    }
+
     /// An error if nothing of a file can be compared. Reports other records of lists that cannot.
     pub(crate) fn settle(&self) -> Result<()> {
         let of = if self.of_lists { "list " } else { "" };
         for File { name, all, unfit, .. } in &self.files {
             let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
-            if let Some(First { line, record, why }) = unfit.first.lock().take_if(|_| all_are) {
-                bail!("nothing in {of}{name} can be compared: line {line}, '{record}', {why}");
+            if let Some(First { line, record, why, under }) =
+                unfit.first.lock().take_if(|_| all_are)
+            {
+                bail!(
+                    "nothing in {of}{name} can be compared: line {line}, '{record}'{under}, {why}"
+                );
             }
         }
         if self.of_lists {
@@ -290,11 +320,11 @@ impl Tally {
             }
             let all = all.load(Ordering::Relaxed);
             for noted in [unfit, told, long] {
-                let Some(First { line, record, why }) = noted.first.lock().clone() else {
+                let Some(First { line, record, why, under }) = noted.first.lock().clone() else {
                     continue;
                 };
                 let count = noted.count.load(Ordering::Relaxed);
-                let place = format!("line {line}, '{record}'");
+                let place = format!("line {line}, '{record}'{under}");
                 if why.takes_part() {
                     let why = said(why, count);
                     let what = format!("{count} of {all} records of list {name} {why}");
@@ -325,14 +355,15 @@ impl Tally {
         if self.strict {
             return;
         }
-        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.unfit) {
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.unfit)
+        {
             failure::tell(&format!(
                 "malkoha: {} cannot be compared: the first, line {line} of {name}, '{record}', \
                  {why}",
                 records(count)
             ));
         }
-        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.told)
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.told)
             && why == Unfit::NoTime
         {
             failure::tell(&format!(
@@ -341,7 +372,8 @@ impl Tally {
                 records(count)
             ));
         }
-        if let Some((count, name, First { line, record, why })) = self.noted(|file| &file.long) {
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.long)
+        {
             failure::tell(&format!(
                 "malkoha: {} {}: the first, line {line} of {name}, '{record}'",
                 records(count),

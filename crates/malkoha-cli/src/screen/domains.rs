@@ -212,7 +212,7 @@ impl Names {
             {
                 within = (batch.file(), zone.to_vec());
             }
-            read
+            (read, None)
         })
     }
 

@@ -9,7 +9,7 @@ use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
 use crate::records::domains::Line;
-use crate::records::networks::{Lines, Mark, Verdict, is_comment, subject};
+use crate::records::networks::{Lines, Mark, Place, Verdict, is_comment, subject};
 use crate::records::range::{Range, v4};
 
 /// Networks as sorted ranges of addresses that do not overlap.
@@ -59,6 +59,7 @@ impl Networks {
     /// must follow.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
         let mut lines = (0, Lines::new(allowed));
+        let mut unended: Vec<(usize, Place)> = Vec::new();
         lists.read_forms(|batch, i, line| {
             let mut owner = 0;
             if with_origins {
@@ -66,6 +67,7 @@ impl Networks {
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
             if lines.0 != batch.file() {
+                unended.extend(lines.1.unended().map(|it| (lines.0, it)));
                 lines = (batch.file(), Lines::new(allowed));
             }
             let mut is_any_excepted = false;
@@ -77,12 +79,16 @@ impl Networks {
                     Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
                 }
             });
-            if let Some((since, verdict)) = lines.1.turned.take() {
+            if let Some((since, verdict)) = lines.1.turned() {
                 self.v4.turn([since[0], since[1]], verdict);
                 self.v6.turn([since[2], since[3]], verdict);
             }
-            if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read }
-        })
+            let read = if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read };
+            (read, lines.1.under.take())
+        })?;
+        unended.extend(lines.1.unended().map(|it| (lines.0, it)));
+        unended.iter().for_each(|(file, place)| lists.tell_unended(*file, place));
+        Ok(())
     }
 
     /// Makes them ready for lookups.

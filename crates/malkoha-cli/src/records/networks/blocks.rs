@@ -1,13 +1,17 @@
-//! Blocks over several lines: what their headers and members say of the networks in them.
+//! Blocks over several lines: where they begin and end, and which verdict holds in them.
+
+use std::rc::Rc;
 
 use super::super::Unfit;
-use super::super::range::{number, range};
-use super::super::ranges::{is_mask, words};
-use super::kind::{Rule, before};
-use super::rules::key;
-use super::vocabulary::{
-    Kind, Word, is_negation, is_no, is_of_allowed, is_of_blocked, meaning, unfit, verdict_of,
+use super::super::range::range;
+use super::super::ranges::words;
+use super::NAMES;
+use super::headers::{
+    end_of_text, has_words, header, indent, is_member, open_quote, starts_with_network,
+    without_signs,
 };
+use super::kind::{Rule, before, is_definition};
+use super::vocabulary::heading;
 
 /// Whether networks pass; an error if they are not to be listed at all.
 pub(crate) type Verdict = Result<bool, Unfit>;
@@ -15,13 +19,38 @@ pub(crate) type Verdict = Result<bool, Unfit>;
 /// How many networks a list had before a block.
 pub(crate) type Mark = [usize; 4];
 
+/// The number of a line, and how it begins.
+pub(crate) type Place = Rc<(u64, Box<[u8]>)>;
+
+/// Bytes of a line that are kept.
+const KEPT: usize = 512;
+
+/// A line, its number, and how many networks the list had before it.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) line: &'a [u8],
+    pub(super) number: u64,
+    pub(super) since: Mark,
+}
+
+impl At<'_> {
+    pub(super) fn place(self) -> Place {
+        let text = self.line.trim_ascii();
+        Rc::new((self.number, text[..text.len().min(KEPT)].into()))
+    }
+}
+
 /// How a block ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// With a bracket or tag; `true` for one whose members are about the block around it.
     Bracket(bool),
-    /// With a line that has no more blanks before it.
-    Indent(usize),
+    /// With a line that has this quote.
+    Quote(u8),
+    /// With a line that has no more blanks before it; if `true`, networks may have as many.
+    Indent(usize, bool),
+    /// With a blank line.
+    Paragraph,
     /// With the next section.
     Section,
 }
@@ -30,75 +59,189 @@ struct Block {
     verdict: Verdict,
     end: End,
     since: Mark,
+    begins: Place,
+    /// The line that gave it its verdict.
+    by: Option<Place>,
 }
 
 /// The blocks in which a line is.
 #[derive(Default)]
-pub(super) struct Blocks(Vec<Block>);
+pub(super) struct Blocks {
+    all: Vec<Block>,
+    /// A blank line was before this one.
+    pub(super) is_apart: bool,
+    /// What the last line said of all networks of its block, and where these begin.
+    pub(super) turned: Option<(Mark, Verdict)>,
+    /// The line itself, if it begins a block.
+    here: Option<Place>,
+}
 
 impl Blocks {
     pub(super) fn depth(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     pub(super) fn verdict(&self) -> Option<Verdict> {
-        self.0.last().map(|it| it.verdict)
+        self.all.last().map(|it| it.verdict)
     }
 
-    fn push(&mut self, verdict: Option<Verdict>, end: End, since: Mark) {
+    /// The line that gave the innermost block its verdict.
+    pub(super) fn by(&self) -> Option<Place> {
+        self.all.last()?.by.clone()
+    }
+
+    /// Whether this line gave it.
+    pub(super) fn by_this(&self, at: At<'_>) -> bool {
+        self.by().is_some_and(|it| it.0 == at.number)
+    }
+
+    /// The line that begins what has a verdict, and did not end though it had to.
+    pub(super) fn unended(&self) -> Option<Place> {
+        let is_open = |it: &&Block| matches!(it.end, End::Bracket(_) | End::Quote(_));
+        Some(self.all.iter().filter(|it| it.by.is_some()).find(is_open)?.begins.clone())
+    }
+
+    fn push(&mut self, verdict: Option<Verdict>, end: End, at: At<'_>) {
+        // Of a firewall's rule, whose networks are elsewhere in it.
+        if verdict.is_some() && at.line.iter().filter(|it| it.is_ascii_alphabetic()).eq(b"allowed")
+        {
+            self.turn(Ok(true), at);
+        }
+        let begins = self.here.get_or_insert_with(|| at.place()).clone();
+        let by = if verdict.is_some() { Some(begins.clone()) } else { self.by() };
         let verdict = verdict.or(self.verdict()).unwrap_or(Ok(false));
-        self.0.push(Block { verdict, end, since });
+        self.all.push(Block { verdict, end, since: at.since, begins, by });
+    }
+
+    /// The line that begins the innermost block in brackets. Ends what is in it.
+    pub(super) fn bracket(&mut self) -> Option<Place> {
+        let last = self.all.iter().rposition(|it| !matches!(it.end, End::Indent(..)))?;
+        let begins = match &self.all[last] {
+            Block { end: End::Bracket(_), begins, .. } => begins.clone(),
+            _ => return None,
+        };
+        self.all.truncate(last + 1);
+        Some(begins)
+    }
+
+    fn close(&mut self) {
+        self.bracket().into_iter().for_each(|_| _ = self.all.pop());
     }
 
     /// Ends what ends before a line.
-    pub(super) fn enter(&mut self, line: &[u8]) {
-        let is_in = || line.trim_ascii_start().starts_with(b"-") || starts_with_network(line);
-        let is_out = |it: &mut Block| match it.end {
-            End::Indent(most) => indent(line) < most || indent(line) == most && !is_in(),
+    pub(super) fn enter(&mut self, at: At<'_>) {
+        let (indent, text) = (indent(at.line), at.line.trim_ascii_start());
+        self.here = None;
+        let is_in = |is_heading| match text {
+            [b'{', ..] if !has_words(text) => true,
+            [b'-', ..] => is_heading,
+            _ => is_heading && (starts_with_network(text) || !has_words(text)),
+        };
+        let is_out = |it: &Block| match it.end {
+            End::Indent(most, is_heading) => indent < most || indent == most && !is_in(is_heading),
             _ => false,
         };
-        while self.0.pop_if(is_out).is_some() {}
+        while self.all.pop_if(|it| is_out(it)).is_some() {}
+        let is_apart = self.is_apart && self.all.pop_if(|it| it.end == End::Paragraph).is_some();
+        self.is_apart &= !is_apart && self.depth() > 0;
+        if self.depth() == 0 && is_member(text) {
+            self.push(None, End::Paragraph, at);
+        }
     }
 
-    /// Begins what a line without networks does that has no bracket: a section, `[allow]` or `/ip
-    /// address`, an element of XML, or what lines with more blanks, or `-`, are in.
-    pub(super) fn begin(&mut self, line: &[u8], rule: Option<&Rule<'_>>, since: Mark) {
-        let text = line.split(|it| *it == b'#').next().unwrap_or(line).trim_ascii();
-        let words: Vec<_> = words(text).collect();
+    /// Ends the quote that ends with a line.
+    pub(super) fn leave(&mut self, at: At<'_>) {
+        let is_last = |it: &Block| match it.end {
+            End::Quote(quote) => it.begins.0 < at.number && at.line.contains(&quote),
+            _ => false,
+        };
+        let last = self.all.iter().rposition(|it| !matches!(it.end, End::Indent(..)));
+        last.filter(|at| is_last(&self.all[*at])).into_iter().for_each(|at| self.all.truncate(at));
+    }
+
+    /// Begins what a line without open brackets does. `said` is what became of its networks, if it
+    /// has some. Returns whether it is known as what begins a block.
+    pub(super) fn begin(
+        &mut self,
+        rule: Option<&Rule<'_>>,
+        said: Option<Verdict>,
+        at: At<'_>,
+    ) -> bool {
+        let text = at.line.split(|it| *it == b'#').next().unwrap_or(at.line).trim_ascii();
+        let words: Vec<_> = words(text).take(NAMES).collect();
+        if said.is_none() && self.begin_section(rule, &words, text, at) {
+            return text.starts_with(b"</") || self.by_this(at);
+        }
+        let title = heading(text).filter(|_| !text.ends_with(b";"));
+        let is_heading = said.is_none()
+            && (without_signs(text).ends_with(b":") && has_words(text)
+                || title.is_some()
+                || memchr::memmem::find(text, b"<<").is_some()
+                || matches!(words[..], [b"object" | b"object-group" | b"edit" | b"config", ..]));
+        let is_setting = is_heading || text.ends_with(b"=") || open_quote(text).is_some();
+        // Of sentences, only what lets pass is of interest.
+        let of_header = || {
+            let it = header(rule, &words, text).or(title.map(Ok));
+            it.filter(|it| it.is_ok() || is_setting || is_definition(&words))
+        };
+        let verdict = said.or_else(of_header);
+        let is_in_brackets = self.all.last().is_some_and(|it| matches!(it.end, End::Bracket(_)));
+        if let Some(quote) = open_quote(text) {
+            verdict.into_iter().for_each(|it| self.push(Some(it), End::Quote(quote), at));
+        } else if verdict.is_some() || is_heading && !is_in_brackets {
+            let most = indent(at.line) + usize::from(text.starts_with(b"- "));
+            self.push(verdict, End::Indent(most, is_heading), at);
+        }
+        verdict.is_some() && is_setting
+    }
+
+    /// A section, `[allow]` or `/ip address`, or an element of XML.
+    fn begin_section(
+        &mut self,
+        rule: Option<&Rule<'_>>,
+        words: &[&[u8]],
+        text: &[u8],
+        at: At<'_>,
+    ) -> bool {
         match text {
             [b'[', b'[', name @ .., b']', b']'] | [b'[', name @ .., b']']
                 if !name.iter().any(|it| b"[\",".contains(it)) =>
             {
-                self.0.clear();
-                self.push(header(None, &[name], b""), End::Section, since);
+                self.all.clear();
+                self.push(header(None, &[name], b""), End::Section, at);
             }
             // MikroTik has other addresses in most sections, and programs have folders.
             [b'/', name @ .., b'a'..=b'z'] if name.starts_with(b"ip") || !name.contains(&b'/') => {
                 let is_list = |part: &[u8]| matches!(part, b"firewall" | b"route");
                 let is_other = !name.split(|it| b" /".contains(it)).any(is_list);
-                self.0.clear();
-                self.push(is_other.then_some(Err(Unfit::Else)), End::Section, since);
+                self.all.clear();
+                self.push(is_other.then_some(Err(Unfit::Else)), End::Section, at);
             }
-            [b'<', b'/', ..] => _ = self.0.pop_if(|it| matches!(it.end, End::Bracket(_))),
+            [b'<', b'/', ..] => self.close(),
             [b'<', b'a'..=b'z' | b'A'..=b'Z', .., last, b'>']
                 if *last != b'/' && memchr::memmem::find(text, b"</").is_none() =>
             {
-                self.push(header(rule, &words, text), End::Bracket(false), since);
+                self.push(header(rule, words, text), End::Bracket(false), at);
             }
-            _ if text.ends_with(b":")
-                || matches!(words[..], [b"object" | b"object-group" | b"edit", ..]) =>
-            {
-                self.indent(header(rule, &words, text), line, since);
+            _ => return false,
+        }
+        true
+    }
+
+    /// Begins what a comment is the heading of, in lists that have no other blocks.
+    pub(super) fn begin_titled(&mut self, verdict: Verdict, is_default: bool, at: At<'_>) {
+        if !self.all.iter().any(|it| matches!(it.end, End::Bracket(_) | End::Quote(_))) {
+            self.all.clear();
+            if !is_default {
+                self.push(Some(verdict), End::Section, at);
             }
-            _ => {}
         }
     }
 
-    /// Begins an item of a list of YAML, or what is below a name.
-    pub(super) fn indent(&mut self, verdict: Option<Verdict>, line: &[u8], since: Mark) {
-        if self.0.last().is_none_or(|it| !matches!(it.end, End::Bracket(_))) {
-            let is_item = line.trim_ascii_start().starts_with(b"- ");
-            self.push(verdict, End::Indent(indent(line) + usize::from(is_item)), since);
+    /// Begins an item of a list of YAML.
+    pub(super) fn begin_item(&mut self, at: At<'_>) {
+        if self.all.last().is_none_or(|it| !matches!(it.end, End::Bracket(_))) {
+            self.push(None, End::Indent(indent(at.line) + 1, false), at);
         }
     }
 
@@ -109,7 +252,7 @@ impl Blocks {
         text: &[u8],
         words: &[&[u8]],
         verdict: impl FnOnce() -> Option<Verdict>,
-        since: Mark,
+        at: At<'_>,
     ) {
         let network = words.iter().find(|it| range(it).is_some());
         let network = network.map_or(text.len(), |it| before(text, it).len());
@@ -117,92 +260,43 @@ impl Blocks {
         let (first, last) = (end_of_text(&text[..network]), end_of_text(text));
         let is_then = text.trim_ascii_start().starts_with(b"then");
         let (mut opened, mut is_quoted, mut is_first) = (0_usize, false, true);
-        for (at, byte) in text.iter().enumerate() {
+        for (i, byte) in text.iter().enumerate() {
             match byte {
                 b'"' => is_quoted = !is_quoted,
                 _ if is_quoted => {}
-                b'{' | b'[' if at < network => opened += 1,
-                b'{' | b'[' | b'(' if is_first || at >= last => opened += 1,
-                b'(' if (first..network).contains(&at) => opened += 1,
+                b'{' | b'[' if i < network => opened += 1,
+                b'{' | b'[' | b'(' if is_first || i >= last => opened += 1,
+                b'(' if (first..network).contains(&i) => opened += 1,
                 b'}' | b']' | b')' if opened > 0 => opened -= 1,
-                b'}' | b']' | b')' if is_first || *byte != b')' => {
-                    self.0.pop_if(|it| matches!(it.end, End::Bracket(_)));
+                b'}' | b']' | b')'
+                    if is_first || *byte != b')' || self.is_round(&text[i + 1..]) =>
+                {
+                    self.close();
                 }
                 _ => {}
             }
             is_first &= b"{[()]} \t,".contains(byte);
         }
         let verdict = if opened > 0 { verdict() } else { None };
-        (0..opened).for_each(|_| self.push(verdict, End::Bracket(is_then), since));
+        (0..opened).for_each(|_| self.push(verdict, End::Bracket(is_then), at));
     }
 
-    /// Gives the innermost block a verdict, and returns where it began.
-    pub(super) fn turn(&mut self, verdict: Verdict) -> Option<(Mark, Verdict)> {
-        let last = self.0.len().checked_sub(1)?;
-        let is_then = self.0[last].end == End::Bracket(true);
-        let block = &mut self.0[last.saturating_sub(usize::from(is_then))];
-        block.verdict = verdict;
-        Some((block.since, verdict))
+    /// Whether a round bracket before the rest of a line closes a block.
+    fn is_round(&self, rest: &[u8]) -> bool {
+        rest.trim_ascii().is_empty()
+            && self.all.last().is_some_and(|it| it.begins.1.contains(&b'('))
     }
-}
 
-/// The end of a text without the signs before its next word.
-fn end_of_text(text: &[u8]) -> usize {
-    text.iter().rposition(|it| !b"{[( !\"\t".contains(it)).map_or(0, |at| at + 1)
-}
-
-fn starts_with_network(line: &[u8]) -> bool {
-    words(line).next().is_some_and(|it| range(it).is_some())
-}
-
-fn indent(line: &[u8]) -> usize {
-    line.len() - line.trim_ascii_start().len()
-}
-
-/// What the header of a block says of its members.
-pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> Option<Verdict> {
-    let is_network = |it: &&[u8]| range(it).is_some();
-    match rule {
-        // It describes a network.
-        _ if text.trim_ascii_end().ends_with(b"{") && words.iter().any(is_network) => {
-            Some(Err(Unfit::Else))
+    /// Gives the innermost block a verdict. Those that it blocks though its name lets them pass are
+    /// not known.
+    pub(super) fn turn(&mut self, verdict: Verdict, at: At<'_>) {
+        let Some(last) = self.depth().checked_sub(1) else { return };
+        let is_then = self.all[last].end == End::Bracket(true);
+        let block = &mut self.all[last.saturating_sub(usize::from(is_then))];
+        let is_other = (block.verdict, verdict) == (Ok(true), Ok(false));
+        if block.verdict != verdict {
+            self.turned = Some((block.since, if is_other { Err(Unfit::Else) } else { verdict }));
         }
-        Some((Kind::Unfit(why), _)) => Some(Err(*why)),
-        Some((Kind::Access(true), _)) => Some(Ok(true)),
-        _ if words.iter().any(|it| {
-            is_negation(it) || !matches!(*it, b"match" | b">") && unfit(it).is_some()
-        }) =>
-        {
-            Some(Err(Unfit::Else))
-        }
-        _ if words.iter().any(|it| key(it, false) == Some(Word::Destination)) => {
-            Some(Err(Unfit::Goes))
-        }
-        _ if words.iter().any(|it| is_of_allowed(it)) => Some(Ok(true)),
-        _ => words.iter().any(|it| is_of_blocked(it)).then_some(Ok(false)),
-    }
-}
-
-/// What a name and its value say.
-pub(super) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
-    let is_true = value.eq_ignore_ascii_case(b"true");
-    match key {
-        // Those of chains are for what no rule is about.
-        _ if name == b"policy" => None,
-        Some(Word::Disabled) if !is_no(value) => Some(Err(Unfit::Undone)),
-        Some(Word::Enabled) if is_no(value) => Some(Err(Unfit::Undone)),
-        Some(Word::Allowed) if is_true || is_no(value) => Some(Ok(is_true)),
-        Some(Word::Not) if is_true => Some(Err(Unfit::Else)),
-        Some(Word::Action | Word::Allowed) if meaning(value) == Some(Word::Verdict(None)) => {
-            Some(Err(Unfit::Else))
-        }
-        Some(Word::Action | Word::Allowed) => {
-            verdict_of(value).or_else(|| is_of_blocked(value).then_some(false)).map(Ok)
-        }
-        None | Some(Word::Label | Word::Either) if number(value).is_some() => {
-            let is_length = is_mask(name) || matches!(name, b"cidr" | b"subnet");
-            is_length.then_some(Err(Unfit::Length))
-        }
-        _ => None,
+        (block.verdict, block.by) = (verdict, Some(at.place()));
     }
 }

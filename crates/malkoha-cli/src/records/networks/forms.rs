@@ -6,7 +6,8 @@ use super::kind::{before, behind};
 use super::rules::Found;
 use super::run::Part;
 use super::vocabulary::{
-    Word, is_count, is_negation, is_of_allowed, is_of_blocked, meaning, name, unfit, verdict_of,
+    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, meaning, name, unfit,
+    verdict_of,
 };
 
 /// What stands before the first networks of a line.
@@ -91,12 +92,20 @@ impl Before {
         let is_attribute = text.starts_with(b"<") && behind(text, last).starts_with(b"=");
         let cell = if is_attribute { place(last) } else { cell };
         let own = &names[names.iter().take_while(|it| place(it) < cell).count()..];
+        let is_column = |word: &[u8]| {
+            let behind = behind(text, word);
+            let behind = behind.strip_prefix(b"\"").unwrap_or(behind);
+            matches!(behind, [b',' | b';' | b'\t', ..])
+        };
         let is_own = || !text_before[place(last)..].iter().any(|it| b",;\"'|".contains(it));
         match own {
             _ if names.iter().any(is_said) => Self::Else,
             _ if last.contains(&b'*') || last.contains(&b'>') => Self::Star,
             _ if names.iter().all(is_sign) => Self::Item,
             _ if is_own() && unfit(last).is_some() => Self::Else,
+            _ if names.iter().any(|it| is_column(it) && unfit(it) == Some(Unfit::Else)) => {
+                Self::Else
+            }
             // A setting of several values.
             [] if !text_before.contains(&b'{') && text_before.contains(&b'=') => Self::Else,
             [it] if is_attribute && it.eq_ignore_ascii_case(b"address") => Self::Name,
@@ -125,6 +134,15 @@ impl Behind {
             last.is_some_and(|it| b"=:".contains(it))
                 || last.is_some_and(is_end) && after.iter().find(is_sign).is_none_or(is_end)
         };
+        let cells =
+            part.text[before(part.text, rest[0]).len()..].split(|it| b",;\t|<>".contains(it));
+        let mut cells = cells.map(|it| it.trim_ascii());
+        // Rows of routers' tables, and levels of P2P programs.
+        let is_table = !is_row && rest.iter().take_while(|it| is_count(it)).count() > 4;
+        let is_level = || {
+            let has_level = memchr::memmem::find(part.text, b" , ").is_some();
+            has_level && number(first).is_some_and(|it| it > 127) && rest.len() > 1
+        };
         // Where packets go.
         if first != b"dev" && rest.iter().any(|it| range(it).is_some() && !is_count(it)) {
             Self::Networks
@@ -136,6 +154,9 @@ impl Behind {
         {
             Self::Pass
         } else if has_block
+            || is_table
+            || is_level()
+            || cells.any(is_harmless)
             || !is_row && is_let_out(first)
             || is_cell(first) && passes(first)
             || rest.iter().any(|it| is_cell(it) && is_let_out(it) || *it == b"subnetted")

@@ -54,6 +54,11 @@ pub(super) fn before<'a>(line: &'a [u8], word: &[u8]) -> &'a [u8] {
     line.get(..(word.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize)).unwrap_or(b"")
 }
 
+/// Whether a statement defines what others block or let pass.
+pub(super) fn is_definition(words: &[&[u8]]) -> bool {
+    matches!(words, [b"acl" | b"object" | b"object-group" | b"edit", ..])
+}
+
 /// `[number] [packets bytes] target protocol -- [in out] source destination`
 fn iptables<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     let numbers = words.iter().take(3).take_while(|it| is_count(it)).count();

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod forms;
+mod headers;
 mod kind;
 mod log;
 mod rules;
@@ -9,37 +10,62 @@ mod run;
 mod vocabulary;
 
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 use memchr::memmem;
 
-use blocks::Blocks;
-pub(crate) use blocks::{Mark, Verdict};
+use blocks::{At, Blocks};
+pub(crate) use blocks::{Mark, Place, Verdict};
 use forms::plain;
 use kind::{Rule, behind};
 use rules::Found;
 use run::{Part, is_broken};
-use vocabulary::{Kind, is_count, is_negation, verdict_of};
+use vocabulary::{Kind, heading, is_count, is_negation, verdict_of};
 
 use super::Unfit;
 use super::domains::Line;
-use super::range::{Range, range, v4};
+use super::range::{Range, network, number, range, v4};
 use super::ranges::{ranges, words};
+
+/// What goes on that began in an earlier line.
+enum Over {
+    Comment(Place),
+    /// A line, until one has no sign that it goes on.
+    Line(Place, Vec<u8>),
+}
+
+/// Words of a line among which is what it says of the lines behind it.
+const NAMES: usize = 64;
 
 /// Reads the lines of a list, and remembers in which blocks they are.
 #[derive(Default)]
 pub(crate) struct Lines {
     is_allowed: bool,
     blocks: Blocks,
-    /// Whether a comment goes on that began in an earlier line.
-    is_comment: bool,
-    /// What the last line said of all networks of its block, and where these begin.
-    pub(crate) turned: Option<(Mark, Verdict)>,
+    over: Option<Over>,
+    /// How many lines there were.
+    number: u64,
+    /// The line that decided what the last one says, if it was another one.
+    pub(crate) under: Option<Place>,
 }
 
 impl Lines {
     /// Of a list that is allowed, or blocked.
     pub(crate) fn new(is_allowed: bool) -> Self {
         Self { is_allowed, ..Self::default() }
+    }
+
+    /// What the last line said of all networks of its block, and where these begin.
+    pub(crate) fn turned(&mut self) -> Option<(Mark, Verdict)> {
+        self.blocks.turned.take()
+    }
+
+    /// The line that begins what did not end, though it had to.
+    pub(crate) fn unended(&self) -> Option<Place> {
+        match &self.over {
+            Some(Over::Line(begins, _) | Over::Comment(begins)) => Some(begins.clone()),
+            None => self.blocks.unended(),
+        }
     }
 
     /// Calls `each` with the networks of a line whose form is known, and whether they are excepted.
@@ -50,24 +76,35 @@ impl Lines {
         since: Mark,
         mut each: impl FnMut(Range, bool),
     ) -> Line {
+        self.number += 1;
         let mut line = all.trim_ascii();
         if self.blocks.depth() == 0
-            && !self.is_comment
-            && let Some(address) = v4(line)
+            && self.over.is_none()
+            && let Some(it) = network_alone(line)
         {
-            each(Range::V4(address, address), self.is_allowed);
+            each(it, self.is_allowed);
             return Line::Entries;
         }
-        while self.is_comment || line.starts_with(b"/*") {
-            let end = memmem::find(line, b"*/");
-            self.is_comment = end.is_none();
-            let Some(end) = end else { return Line::Nothing };
-            line = line[end + 2..].trim_ascii_start();
+        self.under = None;
+        self.blocks.turned = None;
+        let at = At { line: all, number: self.number, since };
+        while matches!(self.over, Some(Over::Comment(_))) || line.starts_with(b"/*") {
+            let Some(end) = memmem::find(line, b"*/") else {
+                self.over.get_or_insert_with(|| Over::Comment(at.place()));
+                return Line::Nothing;
+            };
+            (self.over, line) = (None, line[end + 2..].trim_ascii_start());
         }
+        let is_last = line.is_empty() && self.over.is_some();
         match line {
             [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
-            line if is_comment(line) => return Line::Nothing,
-            [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..] => return Line::Nothing,
+            line if (is_comment(line) || is_remark(line)) && !is_last => {
+                self.blocks.is_apart |= line.is_empty();
+                if let Some(passes) = heading(line) {
+                    self.blocks.begin_titled(Ok(passes), passes == self.is_allowed, at);
+                }
+                return Line::Nothing;
+            }
             // Chains and tables of iptables.
             [b':', .., b']'] => return Line::Nothing,
             [b'*', table @ ..] if !table.is_empty() && table.iter().all(u8::is_ascii_lowercase) => {
@@ -75,41 +112,120 @@ impl Lines {
             }
             _ => {}
         }
-        self.blocks.enter(all);
+        let (part, over) = (unended(line), self.over.take());
+        let (begins, mut text) = match over {
+            Some(Over::Line(begins, text)) => (begins, text),
+            _ if part.is_none() => return self.whole(line, at, each),
+            _ => (at.place(), all[..all.len() - all.trim_ascii_start().len()].to_vec()),
+        };
+        text.extend_from_slice(part.unwrap_or(line));
+        if part.is_some() {
+            text.push(b' ');
+            self.over = Some(Over::Line(begins, text));
+            return Line::Nothing;
+        }
+        let at = At { line: &text, number: begins.0, since };
+        let read = self.whole(text.trim_ascii(), at, each);
+        self.under = Some(begins);
+        read
+    }
+
+    fn whole(&mut self, line: &[u8], at: At<'_>, mut each: impl FnMut(Range, bool)) -> Line {
+        self.blocks.enter(at);
+        let depth = self.blocks.depth();
         let is_item = line.starts_with(b"- ") && line.contains(&b':') && !line.ends_with(b":");
         if is_item {
-            self.blocks.indent(None, all, since);
+            self.blocks.begin_item(at);
         }
-        let found = if log::is_logged(line) {
+        let is_logged = log::is_logged(line);
+        let is_object = is_object(line);
+        let found = if is_logged {
             log::logged(line).map(|it| vec![(it, false)]).map_err(Line::Unfit)
-        } else if is_object(line) {
-            self.statements(line, true, since)
+        } else if is_object {
+            self.statements(line, true, at)
         } else {
             let text = without_texts(line);
             let text = text.split(|&byte| byte == b'#').next().unwrap_or(&text);
-            self.statements(text, false, since)
+            self.statements(text, false, at)
         };
-        let is_frame = line.iter().all(|byte| b"{}[](),; \t".contains(byte));
-        if !is_item && found.as_ref().map_or(true, Vec::is_empty) && !is_frame {
-            let words: Vec<_> = words(line).collect();
-            self.blocks.begin(all, kind::rule(&words, line).as_ref(), since);
+        let mut signs = line.iter().take_while(|byte| **byte != b'#');
+        let is_frame = signs.all(|byte| b"{}[](),;\"' \t".contains(byte));
+        let has_none = found.as_ref().map_or(true, Vec::is_empty);
+        let mut is_known = is_frame;
+        // Most lines begin nothing.
+        let is_plain = matches!(&found, Ok(found) if found.iter().any(|it| !it.1));
+        let is_plain = is_plain && self.blocks.depth() == depth;
+        if !(is_item || is_frame || is_logged || is_plain) {
+            is_known = self.begin(line, &found, is_object, depth, at);
         }
+        self.blocks.leave(at);
+        let turned = self.blocks.turned.filter(|it| it.0 != at.since).map(|it| it.1);
         match found {
-            Err(line) => return line,
-            // What stands around networks.
-            Ok(_) if is_frame => return Line::Nothing,
-            Ok(found) if found.is_empty() => return Line::Unfit(Unfit::NoNetwork),
+            _ if matches!(turned, Some(Err(_))) => {}
+            Err(Line::Unfit(_)) | Ok(_) if has_none && is_known && turned.is_none() => {
+                return Line::Nothing;
+            }
+            Err(line) if turned.is_none() => return line,
+            Ok(found) if found.is_empty() && turned.is_none() => {
+                return Line::Unfit(Unfit::NoNetwork);
+            }
             // An allowed network with an exception would take both out.
             Ok(found) if self.is_allowed && found.iter().any(|it| it.1 != found[0].1) => {
                 return Line::Unfit(Unfit::Else);
             }
-            Ok(found) => found.into_iter().for_each(|(range, not)| each(range, not)),
+            found => found.into_iter().flatten().for_each(|(range, not)| each(range, not)),
         }
-        Line::Entries
+        match turned {
+            Some(Ok(true)) => Line::Told(Unfit::Excepted),
+            Some(Err(why)) => Line::Unfit(why),
+            _ => Line::Entries,
+        }
+    }
+
+    /// Begins what goes on in the lines behind this one. Returns whether it is known as what begins
+    /// a block, and no more.
+    fn begin(
+        &mut self,
+        line: &[u8],
+        found: &Result<Found, Line>,
+        is_object: bool,
+        depth: usize,
+        at: At<'_>,
+    ) -> bool {
+        let words: Vec<_> = words(line).take(NAMES).collect();
+        let has_network = words.iter().any(|it| range(it).is_some() && !is_count(it));
+        let rule = kind::rule(&words, line);
+        let said = match found {
+            Err(Line::Unfit(why @ (Unfit::Else | Unfit::Undone | Unfit::Goes))) if has_network => {
+                Some(Err(*why))
+            }
+            Ok(found) if !found.is_empty() => {
+                let is_named = words.first().is_some_and(|it| range(it).is_none());
+                let passes = is_named && found.iter().all(|it| it.1);
+                if !passes && self.blocks.depth() == depth {
+                    return false;
+                }
+                passes.then_some(Ok(true))
+            }
+            _ => None,
+        };
+        if self.blocks.depth() > depth {
+            // The verdict of others is behind each network, or behind the bracket.
+            let is_judged = matches!(rule, Some((Kind::Ends | Kind::Entries, _))) || is_object;
+            if !is_judged && !self.blocks.by_this(at) {
+                said.into_iter().for_each(|it| self.blocks.turn(it, at));
+                self.blocks.turned = None;
+            }
+            return !has_network && (self.blocks.by_this(at) || !is_object && rule.is_some());
+        }
+        if is_object && !line.ends_with(b":") {
+            return false;
+        }
+        self.blocks.begin(rule.as_ref(), said, at) && !has_network
     }
 
     /// Networks, and whether each is excepted; or what a line has instead.
-    fn statements(&mut self, line: &[u8], is_object: bool, since: Mark) -> Result<Found, Line> {
+    fn statements(&mut self, line: &[u8], is_object: bool, at: At<'_>) -> Result<Found, Line> {
         if let Some(it) = named_range(line) {
             return self.in_block(None, &[], vec![(it, false)]).map_err(Line::Unfit);
         }
@@ -119,11 +235,13 @@ impl Lines {
         let has_brackets = is_set || has(b'[', b']') || has(b'(', b')');
         let is_whole = is_object || is_row(line);
         let mut parts = line.split(|&byte| byte == b';' && !is_whole).peekable();
-        while let Some(text) = parts.next() {
+        while let Some(all) = parts.next() {
+            let tail = if is_set && !is_object { headers::tail(all) } else { None };
+            let text = tail.map_or(all, |it| it.0);
             let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
             let words: Vec<_> = words(text).collect();
             // Behind the last sign of an end there is a comment, unless it begins with a network.
-            let is_last = text.as_ptr() != line.as_ptr() && !part.is_ended;
+            let is_last = all.as_ptr() != line.as_ptr() && !part.is_ended;
             let is_comment = is_last && self.blocks.depth() <= depth;
             if is_comment && words.first().is_some_and(|it| range(it).is_none()) {
                 break;
@@ -133,19 +251,27 @@ impl Lines {
             } else {
                 kind::rule(&words, text)
             };
-            if let Ok(all) = &mut found {
-                match self.statement(rule.as_ref(), &words, part) {
-                    Ok(mut more) => all.append(&mut more),
+            if let Ok(found_before) = &mut found {
+                match self.statement(rule.as_ref(), &words, part, at) {
+                    Ok(mut more) => found_before.append(&mut more),
                     Err(why) => found = Err(why),
                 }
             }
-            if has_brackets {
-                // Of a firewall's rule, whose networks are elsewhere in it.
-                if is_object && matches!(words[..], [b"allowed"] | [b"allowed", b"["]) {
-                    self.turned = self.blocks.turn(Ok(true));
+            if let Some((_, tail)) = tail
+                && let Some(begins) = self.blocks.bracket()
+            {
+                let verdict = verdict_behind(&begins.1, tail);
+                self.blocks.turn(verdict, at);
+                match (&mut found, verdict) {
+                    (_, Err(why)) => found = Err(Line::Unfit(why)),
+                    (Ok(all), Ok(_)) if all.is_empty() => found = Err(Line::Nothing),
+                    (Ok(all), Ok(passes)) => all.iter_mut().for_each(|it| it.1 = passes),
+                    _ => {}
                 }
-                let verdict = || blocks::header(rule.as_ref(), &words, text);
-                self.blocks.turn_at_brackets(text, &words, verdict, since);
+            }
+            if has_brackets {
+                let verdict = || headers::header(rule.as_ref(), &words, text);
+                self.blocks.turn_at_brackets(all, &words, verdict, at);
             }
         }
         found
@@ -156,22 +282,27 @@ impl Lines {
         rule: Option<&Rule<'_>>,
         words: &[&[u8]],
         part: Part<'_>,
+        at: At<'_>,
     ) -> Result<Found, Line> {
-        let said = match words.strip_prefix(&[b"-".as_slice()]).unwrap_or(words) {
+        let own = match words {
+            [b"-" | b"option" | b"set", own @ ..] => own,
+            own => own,
+        };
+        let said = match own {
             _ if self.blocks.depth() == 0 => None,
+            [_, value, ..] if range(value).is_some() => None,
             [name, value] if value.iter().any(u8::is_ascii_alphanumeric) => {
-                blocks::said(rules::key(name, false), name, value)
+                headers::said(rules::key(name, false), name, value)
+            }
+            [name, value, [b'/', end @ ..]] if end == *name => {
+                headers::said(rules::key(name, false), name, value)
             }
             [word] if part.is_ended || part.text.ends_with(b"/>") => verdict_of(word).map(Ok),
             _ => None,
         };
         if let Some(verdict) = said {
-            self.turned = self.blocks.turn(verdict);
-            return Err(match verdict {
-                Ok(false) => Line::Nothing,
-                Ok(true) => Line::Told(Unfit::Excepted),
-                Err(why) => Line::Unfit(why),
-            });
+            self.blocks.turn(verdict, at);
+            return Err(Line::Nothing);
         }
         let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(part.text, it).starts_with(b"{");
         if words.iter().any(|it| is_broken(it) || is_cut(it)) {
@@ -186,16 +317,18 @@ impl Lines {
 
     /// Networks as the block says in which they are, unless they have a verdict of their own.
     fn in_block(
-        &self,
+        &mut self,
         kind: Option<Kind>,
         words: &[&[u8]],
         mut found: Found,
     ) -> Result<Found, Unfit> {
+        let verdict = self.blocks.verdict().unwrap_or(Ok(self.is_allowed));
         let is_judged = matches!(kind, Some(Kind::Access(_) | Kind::Clients(_) | Kind::Ends));
-        if is_judged || found.is_empty() {
+        if is_judged && verdict != Err(Unfit::Undone) || found.is_empty() {
             return Ok(found);
         }
-        if self.blocks.verdict().unwrap_or(Ok(self.is_allowed))? {
+        self.under = self.blocks.by();
+        if verdict? {
             let is_out =
                 |it: &&[u8]| matches!(*it, [b'!', ..] | b"0" | b"nomatch") || is_negation(it);
             // An exception from an allowed list is neither allowed nor blocked.
@@ -205,6 +338,36 @@ impl Lines {
             found.iter_mut().for_each(|it| it.1 = true);
         }
         Ok(found)
+    }
+}
+
+/// A line without the sign that it goes on in the next one, and without a comment before it.
+fn unended(line: &[u8]) -> Option<&[u8]> {
+    let text = match line {
+        [text @ .., b'\\'] | [text @ .., b' ', b'`' | b'^'] => text,
+        _ => return None,
+    };
+    let comment = memmem::rfind(text, b" #").filter(|at| !text[*at..].contains(&b'"'));
+    Some(comment.map_or(text, |at| &text[..at]))
+}
+
+/// What a block says of its members whose bracket closes before other words: that which a line
+/// says that has all of it.
+fn verdict_behind(begins: &[u8], tail: &[u8]) -> Verdict {
+    let begins = begins.rsplit(|byte| *byte == b';').next().unwrap_or(begins);
+    let text = [begins, b" 192.0.2.1 } ", tail].concat();
+    let (words, part) =
+        (words(&text).collect::<Vec<_>>(), Part { text: &text, is_set: true, ..Part::default() });
+    let found = match kind::rule(&words, &text) {
+        Some((kind, words)) => rules::read(kind, &words, part),
+        None => plain(&words, part).map_err(Line::Unfit),
+    };
+    match found {
+        Ok(found) if found.iter().all(|it| it.1 == found[0].1) && !found.is_empty() => {
+            Ok(found[0].1)
+        }
+        Err(Line::Unfit(why)) => Err(why),
+        _ => Err(Unfit::Else),
     }
 }
 
@@ -229,6 +392,21 @@ pub(crate) fn subject(line: &[u8]) -> Option<Range> {
 /// Whether a record says nothing.
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
+}
+
+/// The network of IPv4 that a line is, as most lists have them.
+#[inline]
+fn network_alone(line: &[u8]) -> Option<Range> {
+    if let Some(address) = v4(line) {
+        return Some(Range::V4(address, address));
+    }
+    let at = memchr::memchr(b'/', line)?;
+    network(Ipv4Addr::from(v4(&line[..at])?).into(), number(&line[at + 1..])?)
+}
+
+/// Whether a line has a comment of another syntax.
+fn is_remark(line: &[u8]) -> bool {
+    matches!(line, [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..])
 }
 
 /// A range behind a name, as in lists of P2P programs.

@@ -4,11 +4,13 @@ use super::super::Unfit;
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
 use super::super::ranges::ranges;
-use super::blocks::said;
 use super::forms::plain;
-use super::kind::behind;
+use super::headers::said;
+use super::kind::{behind, is_definition};
 use super::run::Part;
-use super::vocabulary::{Kind, Word, chain, is_count, is_of_allowed, meaning, unfit, verdict_of};
+use super::vocabulary::{
+    Kind, Word, chain, is_count, is_of_allowed, is_of_blocked, meaning, unfit, verdict_of,
+};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;
@@ -42,6 +44,12 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         Kind::Ends => packets(None, words, part),
         Kind::Options => options(words, part),
         Kind::Path if before.last().is_some_and(|it| unfit(it).is_some()) => Err(Unfit::Else),
+        Kind::Path
+            if is_definition(words)
+                && !before.iter().any(|it| is_of_allowed(it) || is_of_blocked(it)) =>
+        {
+            Err(Unfit::Else)
+        }
         Kind::Path => packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part),
         Kind::Route if before.contains(&&b"flush"[..]) => Err(Unfit::Undone),
         Kind::Route => match before.iter().find_map(|it| unfit(it)) {
@@ -115,7 +123,8 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
     while let Some(&word) = words.peek() {
         if range(word).is_some() {
             let mut found = part.networks(&mut words, last, b"")?;
-            found.truncate(if has_places { 1 } else { usize::MAX });
+            let is_list = behind(part.text, word).starts_with(b",");
+            found.truncate(if has_places && !is_list { 1 } else { usize::MAX });
             found.iter_mut().for_each(|it| it.1 ^= is_not);
             ends.add(end, found, last == b"or")?;
             is_not = false;
@@ -184,6 +193,9 @@ pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
 pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let (mut ends, mut verdict, mut is_allowed, mut is_not) = (Ends::default(), None, false, false);
     let (mut is_rule, mut is_from) = (false, false);
+    // Rules of Windows let pass if they do not say what they do.
+    let is_windows =
+        words.first().is_some_and(|it| it.to_ascii_lowercase().ends_with(b"-netfirewallrule"));
     // Before the first name there are those of programs, and what they do.
     let (mut name, mut key) = (&b":"[..], Some(Word::Known));
     let (mut last, mut words) = (&b""[..], words.iter().copied().peekable());
@@ -210,6 +222,10 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
         let is_undone = || unfit(value) == Some(Unfit::Undone);
         if is_option || is_key(word, part) {
+            // Of MikroTik's pools and interfaces.
+            if !part.is_object && matches!(word, b"ranges" | b"interface" | b"mac-address") {
+                return Err(Unfit::Else);
+            }
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
             is_allowed |= key == Some(Word::Allowed);
@@ -229,8 +245,10 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         }
         last = word;
     }
-    // A rule without a target counts, and chains may do anything.
-    if is_rule && verdict.is_none() && ends.all.iter().any(|it| it.0.is_some()) {
+    // A rule without a target counts, or lets pass, and chains may do anything.
+    if is_rule && verdict.is_none() && ends.all.iter().any(|it| it.0.is_some())
+        || is_windows && verdict.is_none()
+    {
         return Err(Unfit::Else);
     }
     ends.foreign(verdict.unwrap_or(is_allowed))

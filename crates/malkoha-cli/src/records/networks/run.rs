@@ -9,7 +9,7 @@ use super::kind::{before, behind};
 use super::rules::Found;
 
 /// A statement of a line.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Part<'a> {
     pub(super) text: &'a [u8],
     /// Whether another one follows.
@@ -123,8 +123,8 @@ pub(super) fn are_distant(range: Range) -> bool {
 /// Whether a word has the parts of an address, or of two, and is none: `1.2.3.300`,
 /// `1.2.3.4/40000`, `1.2.3.4-1.2.3.`.
 pub(super) fn is_broken(word: &[u8]) -> bool {
-    // Of mail, a sender that may not.
-    if matches!(word, [b'-' | b'~' | b'?', b'i', b'p', b'4' | b'6', b':', ..]) {
+    // Of mail, a sender that may not; and all but a list.
+    if matches!(word, [b'-' | b'~' | b'?', b'i', b'p', b'4' | b'6', b':', ..] | [b'!', b'[', ..]) {
         return true;
     }
     let word = word.strip_prefix(b"!").unwrap_or(word);

@@ -49,7 +49,8 @@ fn lines_as_people_have_them() {
             let (mut found, mut reader) = (Vec::new(), Lines::new(false));
             let is_block = line.contains("\\n");
             for line in line.split("\\n") {
-                let read = reader.read(line.as_bytes(), [0; 4], |range, is_excepted| {
+                let since = [found.len(), 0, 0, 0];
+                let read = reader.read(line.as_bytes(), since, |range, is_excepted| {
                     let text = |it| match u32::try_from(it) {
                         Ok(it) if range.is_v4() => Ipv4Addr::from(it).to_string(),
                         _ => Ipv6Addr::from(it).to_string(),

@@ -104,6 +104,7 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
             "servers listen bind neighbor peer peers nameservers dns ntp upstream ingress egress",
         ),
         (ELSE, "match-clients match-destinations count pipe divert queue skipto fwd tee scrub"),
+        (ELSE, "host+all hostssl+all hostnossl+all fromcidr fromcidrset tocidr tocidrset"),
         (Nothing, "remark description rem create commit flush header -P -N -F -X"),
         (Add, "add banip"),
         (Entries, "table v elements element add+element access-control ip-cidr ip-cidr6"),
@@ -158,8 +159,8 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
         (Named, "deny_status label recv xmit sequence queue acl"),
         (Named, "gateway next-hop nexthop to-addresses pref-src"),
         (Group, "object-group object"),
-        (Not, "not unless ! notipaddress ne != invert"),
-        (Except, "except exclude excluded excluding"),
+        (Not, "not unless ! notipaddress ne != invert negate negatecondition"),
+        (Except, "except exclude excluded excluding exception exceptions exclusions"),
         (Out, "out outbound output egress"),
         (In, "in inbound input"),
         (Forward, "forward fwd"),
@@ -181,13 +182,15 @@ pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
             Action,
             "-j jump -g goto then jump-target action access effect verdict decision policy zone op",
         ),
-        (Action, "ruleaction rule-action operation method event command"),
+        (Action, "ruleaction rule-action operation method event command rule target act"),
         (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
         (Allowed, "authorize-security-group-egress whitelisted white allowlists allowedips"),
-        (Allowed, "mynetworks trusted safelist ippermissions ippermissionsegress"),
+        (Allowed, "mynetworks trusted safelist ippermissions ippermissionsegress cidrip cidripv6"),
+        (Allowed, "securitygroupingress securitygroupegress cidr_blocks permitted exempt exempted"),
+        (Allowed, "ignored allowlisted loadbalancersourceranges"),
         (Way, "-A -I -R append insert chain dir direction"),
-        (List, "list name mode type set listname category"),
-        (Disabled, "disabled deleted removed revoked inactive"),
+        (List, "list name mode type set listname category short"),
+        (Disabled, "disabled deleted removed revoked inactive absent expired"),
         (Enabled, "enabled enable active to_ids blocked"),
         (
             Label,
@@ -254,8 +257,11 @@ pub(super) fn meaning(word: &[u8]) -> Option<Word> {
 pub(super) fn is_of_blocked(name: &[u8]) -> bool {
     let has =
         |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
+    if name.len() < 3 {
+        return false;
+    }
     let signs = "drop deny denied reject black blocklist blocked bann bad malicious malware attack \
-                 spam abus tarpit f2b";
+                 spam abus tarpit f2b forbid";
     signs.split(' ').any(has) && !"accept allow white pass permit trust unb".split(' ').any(has)
 }
 
@@ -295,5 +301,47 @@ pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
 
 /// Whether one of the parts of a name says that what has it may pass.
 pub(super) fn is_of_allowed(name: &[u8]) -> bool {
-    name.split(|byte| b"-_:/$".contains(byte)).any(|it| meaning(it) == Some(Word::Allowed))
+    let has =
+        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
+    let mut parts = name.split(|byte| b"-_:/$".contains(byte)).chain([name]);
+    parts.any(|it| meaning(it) == Some(Word::Allowed))
+        || ["whitelist", "allowlist"].into_iter().any(has)
+        || has("allowed") && !has("disallow") && !has("notallow")
+}
+
+/// Whether the text of a column says that there was no reason to block.
+pub(super) fn is_harmless(cell: &[u8]) -> bool {
+    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|benign|\
+                         clean|harmless|legitimate|cleared|unblocked|unbanned|not blocked|\
+                         not banned|not malicious";
+    let start = cell.iter().position(|it| !b" \"'".contains(it)).unwrap_or(0);
+    let end = cell.iter().rposition(|it| !b" \"'".contains(it)).map_or(start, |at| at + 1);
+    CELLS.split('|').any(|it| cell[start..end].eq_ignore_ascii_case(it.as_bytes()))
+}
+
+/// Whether a line only says that what follows may pass (`true`) or not: `# Allowed networks`.
+pub(super) fn heading(line: &[u8]) -> Option<bool> {
+    const OTHERS: &str = "ip ips ipv4 ipv6 network networks addresses ranges subnets entries \
+                          list lists the our my these following below are is always";
+    let is_other = |word: &[u8]| {
+        let is_it = |it: &str| word.eq_ignore_ascii_case(it.as_bytes());
+        meaning(word) == Some(Word::Label) || OTHERS.split(' ').any(is_it)
+    };
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
+    let mut verdict = None;
+    // Settings are none.
+    if memchr::memchr(b'=', line).is_some_and(|at| !line[at..].starts_with(b"==")) {
+        return None;
+    }
+    for word in line.split(is_sign).filter(|it| !it.is_empty()) {
+        let passes = is_of_allowed(word) || meaning(word) == Some(Word::Except);
+        if passes || is_of_blocked(word) {
+            if verdict.replace(passes).is_some_and(|it| it != passes) {
+                return None;
+            }
+        } else if !is_other(word) && number(word).is_none() {
+            return None;
+        }
+    }
+    verdict
 }
