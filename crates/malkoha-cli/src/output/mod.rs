@@ -1,6 +1,7 @@
 //! Where results go: lines to standard output, filters to files that appear whole or not at all.
 
 mod atomic;
+mod draft;
 mod encoded;
 mod fields;
 mod held;
@@ -12,7 +13,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use atomic::{Draft, Overwrite, is_filter, replace, replace_held, replace_with};
+pub(crate) use atomic::{Overwrite, is_filter, replace, replace_held, replace_with};
+pub(crate) use draft::Draft;
 pub(crate) use encoded::{Encoder, Encoding, Piece};
 pub(crate) use fields::{field, with_fields};
 pub(crate) use held::Held;

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use parking_lot::Mutex;
 
-use super::keys::{Batch, Keys};
+use super::batch::Batch;
+use super::keys::Keys;
 use super::looks::{ADDRESS, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
-use super::unfit::Tally;
+use super::tally::Tally;
 use crate::failure::tell;
 
 /// Keys of a file that are looked at, of those that are equal to others and of those that are not.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use memchr::memchr_iter;
 
 use super::csv;
@@ -11,10 +11,9 @@ use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
 use super::form::{Form, Kind, is_sep};
 use super::json;
-use super::networks::Place;
 use super::spelling::{AS_IT_IS, Case, Spelling};
-use super::split::split;
-use super::unfit::{Tally, Unfit};
+use super::tally::Tally;
+use super::unfit::Unfit;
 
 /// What of records is compared.
 #[derive(Clone, Debug)]
@@ -59,109 +58,6 @@ pub(super) enum Digested {
     Of(Digest),
     /// The digest that the picked field holds.
     Is(Digest),
-}
-
-/// Whole records, without the header.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) header: Option<&'a [u8]>,
-    /// The number of the file.
-    pub(crate) file: usize,
-    /// Lines of the file before the text, where they are counted.
-    pub(crate) lines_before: u64,
-}
-
-/// Records that follow each other, and their keys.
-#[derive(Clone, Copy)]
-pub(crate) struct Batch<'a, 't> {
-    pub(crate) records: &'a [&'t [u8]],
-    pub(crate) keys: &'a [&'a [u8]],
-    /// The numbers of records that cannot be compared. Their keys are empty.
-    pub(crate) unfit: &'a [usize],
-    /// The numbers of records whose fields are empty, where such are counted.
-    pub(crate) empty: &'a [usize],
-    pub(super) keys_of: &'a Keys,
-    noting: Noting<'a>,
-}
-
-#[derive(Clone, Copy)]
-struct Noting<'a> {
-    tally: Option<&'a Tally>,
-    source: &'a Source<'a>,
-    separator: u8,
-}
-
-impl Batch<'_, '_> {
-    pub(crate) fn len(&self) -> usize {
-        self.records.len()
-    }
-
-    /// Whether each record, in order, can be compared.
-    pub(crate) fn fits(&self) -> impl Iterator<Item = bool> {
-        let mut unfit = self.unfit.iter().copied().peekable();
-        (0..self.len()).map(move |i| unfit.next_if_eq(&i).is_none())
-    }
-
-    /// The keys of records that can be compared.
-    pub(crate) fn fit_keys(&self) -> impl Iterator<Item = &&[u8]> {
-        self.keys.iter().zip(self.fits()).filter(|&(_, fits)| fits).map(|(key, _)| key)
-    }
-
-    /// Counts a record that turned out to be unfit.
-    pub(crate) fn note(&self, i: usize, why: Unfit) -> Result<()> {
-        self.noting.note(self.records[i], why)
-    }
-
-    /// Counts a record that is so because of another one before it.
-    pub(crate) fn note_under(&self, i: usize, why: Unfit, under: Option<Place>) -> Result<()> {
-        self.note(i, why)?;
-        if let (Some(tally), Some(under)) = (self.noting.tally, under) {
-            tally.note_under(self.file(), why, &under);
-        }
-        Ok(())
-    }
-
-    /// Counts a record among those of other keys.
-    pub(crate) fn note_for(&self, keys: &Keys, i: usize, why: Unfit) -> Result<()> {
-        Noting { tally: keys.tally(), ..self.noting }.note(self.records[i], why)
-    }
-
-    /// Counts records.
-    pub(crate) fn count(&self, records: u64) {
-        if let Some(tally) = self.noting.tally {
-            tally.add(self.noting.source.file, records);
-        }
-    }
-
-    /// The number of the file.
-    pub(crate) fn file(&self) -> usize {
-        self.noting.source.file
-    }
-
-    /// The line of the file with which a record begins.
-    pub(crate) fn line(&self, i: usize) -> u64 {
-        self.noting.line(self.records[i])
-    }
-}
-
-impl Noting<'_> {
-    fn line(&self, record: &[u8]) -> u64 {
-        let text = self.source.text;
-        let before = &text[..(record.as_ptr() as usize - text.as_ptr() as usize).min(text.len())];
-        self.source.lines_before + memchr_iter(self.separator, before).count() as u64 + 1
-    }
-
-    fn note(&self, record: &[u8], why: Unfit) -> Result<()> {
-        let Some(tally) = self.tally else { return Ok(()) };
-        let &Source { file, lines_before, .. } = self.source;
-        tally.note(file, record, why, lines_before, || self.line(record))
-    }
-}
-
-/// Whether a record counts where all are counted.
-fn is_counted(record: &[u8]) -> bool {
-    !record.trim_ascii().is_empty() && record[0] != b'#'
 }
 
 impl Keys {
@@ -257,102 +153,8 @@ impl Keys {
         Ok(Cow::Owned(Self { pick, columns, ..self.clone() }))
     }
 
-    /// Calls `each` with all records and their keys.
-    ///
-    /// # Errors
-    ///
-    /// Those of `each`, and if the header lacks a column.
-    pub(crate) fn read<'t>(
-        &self,
-        source: Source<'t>,
-        mut each: impl FnMut(Batch<'_, 't>) -> Result<()>,
-    ) -> Result<()> {
-        let noting =
-            Noting { tally: self.tally(), source: &source, separator: self.form.separator };
-        if self.are_lines() {
-            return split(source.text, self.form.separator, |records| {
-                let (unfit, empty) = (&[][..], &[][..]);
-                each(Batch { records, keys: records, unfit, empty, keys_of: self, noting })
-            });
-        }
-        let mut keys = match self.tally() {
-            None => self.resolve(source.header)?,
-            Some(tally) => {
-                self.resolve(source.header).with_context(|| tally.name(source.file).to_owned())?
-            }
-        };
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
-        let (mut unfit, mut empty) = (Vec::new(), Vec::new());
-        let nothing = keys.nothing();
-        if !self.form.is_line() && memchr::memchr(b'"', source.text).is_none() {
-            keys.to_mut().quotes = false;
-        }
-        self.form.split(source.text, |records| {
-            text.clear();
-            ends.clear();
-            unfit.clear();
-            empty.clear();
-            for (i, record) in records.iter().enumerate() {
-                let start = text.len();
-                if let Err(why) = keys.key_of(record, &mut text) {
-                    text.truncate(start);
-                    unfit.push(i);
-                    if is_counted(record) {
-                        noting.note(record, why)?;
-                    }
-                } else if let Some(tally) = noting.tally {
-                    if keys.is_nothing(&text[start..], &nothing) && tally.notes_empty(record) {
-                        empty.push(i);
-                        noting.note(record, Unfit::Empty)?;
-                    }
-                    if keys.is_long(source.text, record) {
-                        noting.note(record, Unfit::Long)?;
-                    }
-                }
-                ends.push(text.len());
-            }
-            if let Some(tally) = noting.tally {
-                let counted = records.iter().filter(|record| is_counted(record)).count();
-                tally.add(source.file, counted as u64);
-            }
-            let starts = [0].into_iter().chain(ends.iter().copied());
-            let texts: Vec<&[u8]> =
-                starts.zip(&ends).map(|(start, &end)| &text[start..end]).collect();
-            let (unfit, empty) = (&unfit[..], &empty[..]);
-            each(Batch { records, keys: &texts, unfit, empty, keys_of: &keys, noting })
-        })
-    }
-
     fn has_sign(&self, text: &[u8]) -> bool {
         self.of_reads && matches!(text.first(), Some(b'@' | b'>'))
-    }
-
-    /// The key of an empty field.
-    fn nothing(&self) -> Vec<u8> {
-        let mut nothing = Vec::new();
-        if let Some(Digested::Of(digest)) = self.digest {
-            digest.apply(&mut nothing, 0);
-        }
-        nothing
-    }
-
-    /// Whether a key is that of empty fields.
-    #[inline]
-    fn is_nothing(&self, key: &[u8], nothing: &[u8]) -> bool {
-        let is_one =
-            || !matches!(&self.pick, Pick::Fields { fields, .. } if fields.one().is_none());
-        key == nothing || key.iter().all(|&byte| byte == b'\t') && !is_one()
-    }
-
-    /// Whether a record has more fields than its header.
-    #[inline]
-    fn is_long(&self, text: &[u8], record: &[u8]) -> bool {
-        match self.form.kind {
-            Kind::Csv { delimiter } if self.columns > 0 => {
-                csv::is_long(text, record, delimiter, self.columns)
-            }
-            _ => false,
-        }
     }
 
     /// Appends the key of a record. Columns must be known by their numbers.

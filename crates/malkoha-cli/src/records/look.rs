@@ -2,10 +2,11 @@
 
 use anyhow::{Result, bail};
 
+use super::batch::Source;
 use super::differ::keep_some;
 use super::fields::Delimiter;
 use super::form::Kind;
-use super::keys::{Digested, Keys, Pick, Source};
+use super::keys::{Digested, Keys, Pick};
 use crate::failure::tell;
 
 /// Bytes of a file that are looked at.

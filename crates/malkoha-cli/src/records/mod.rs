@@ -6,6 +6,7 @@
 //!
 //! This room knows bytes: files belong to `input`.
 
+mod batch;
 mod counted;
 mod csv;
 mod differ;
@@ -25,14 +26,17 @@ mod ranges;
 mod rules;
 mod spelling;
 mod split;
+mod tally;
 mod unfit;
 mod words;
 
+pub(crate) use batch::{Batch, Source};
 pub(crate) use differ::tell_difference;
 pub(crate) use form::Form;
 pub(crate) use hashed::Hashed;
-pub(crate) use keys::{Batch, Keys, Source};
+pub(crate) use keys::Keys;
 pub(crate) use options::{KeyArgs, ListArgs};
 pub(crate) use split::{BATCH, split};
-pub(crate) use unfit::{Tally, Unfit, shown, tell};
+pub(crate) use tally::{Tally, shown, tell};
+pub(crate) use unfit::Unfit;
 pub(crate) use words::{CHUNK, HIGH, equal, is_lowered, is_name, lower, word_before};

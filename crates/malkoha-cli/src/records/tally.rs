@@ -1,0 +1,302 @@
+//! Records that cannot take part: counted, and reported with the place of the first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use anyhow::{Result, bail};
+use parking_lot::Mutex;
+
+use super::networks::Place;
+use super::unfit::Unfit;
+use crate::failure;
+
+/// How many records of each file cannot be compared.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    files: Vec<File>,
+    /// Whether these are lists.
+    pub(super) of_lists: bool,
+    /// The first such record is an error.
+    strict: bool,
+    /// How the fields that are compared are called, if fields are.
+    field: Option<String>,
+    /// So many records with empty fields are reported.
+    least_empty: AtomicU64,
+}
+
+#[derive(Debug)]
+struct File {
+    name: String,
+    all: AtomicU64,
+    /// Records that are not compared, and records that are, but are reported.
+    unfit: Noted,
+    told: Noted,
+    long: Noted,
+    empty: Noted,
+    looked_at: AtomicBool,
+    /// No more keys of it are kept to be looked at.
+    was_kept: AtomicBool,
+}
+
+impl File {
+    fn noted(&self, why: Unfit) -> &Noted {
+        match why {
+            Unfit::Long => &self.long,
+            Unfit::Empty => &self.empty,
+            why if why.takes_part() => &self.told,
+            _ => &self.unfit,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    count: AtomicU64,
+    first: Mutex<Option<First>>,
+}
+
+#[derive(Clone, Debug)]
+struct First {
+    line: u64,
+    record: String,
+    why: Unfit,
+    /// The line because of which it is so, if it is another one, as text.
+    under: String,
+}
+
+/// Bytes of a record that are shown.
+const SHOWN: usize = 60;
+
+/// The beginning of some bytes, as text.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    bytes[..bytes.len().min(SHOWN)].escape_ascii().to_string()
+}
+
+/// All of them; those of inputs are reported at the end.
+static ALL: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
+
+/// Reports the records of inputs that could not be compared, or seem to be mistakes.
+pub(crate) fn tell() {
+    let (lists, inputs): (Vec<_>, Vec<_>) = ALL.lock().drain(..).partition(|it| it.of_lists);
+    let listed = lists.iter().find_map(|list| list.noted(|file| &file.empty));
+    for tally in inputs {
+        tally.tell_input();
+        tally.tell_empty_fields(listed.as_ref().map(|&(_, name, _)| name));
+    }
+}
+
+impl Tally {
+    /// Of files with these names.
+    pub(super) fn new(
+        names: Vec<String>,
+        of_lists: bool,
+        strict: bool,
+        field: Option<String>,
+    ) -> Arc<Self> {
+        let file = |name| File {
+            name,
+            all: AtomicU64::new(0),
+            unfit: Noted::default(),
+            told: Noted::default(),
+            long: Noted::default(),
+            empty: Noted::default(),
+            looked_at: AtomicBool::new(false),
+            was_kept: AtomicBool::new(false),
+        };
+        let (files, least_empty) = (names.into_iter().map(file).collect(), AtomicU64::new(2));
+        let tally = Arc::new(Self { files, of_lists, strict, field, least_empty });
+        ALL.lock().push(Arc::clone(&tally));
+        tally
+    }
+
+    /// Whether a record whose key is empty is counted.
+    pub(super) fn notes_empty(&self, record: &[u8]) -> bool {
+        self.of_lists || self.field.is_some() && !record.trim_ascii().is_empty()
+    }
+
+    /// So many records with empty fields are reported; else two, which are equal to each other.
+    pub(crate) fn tell_empty_from(&self, least: u64) {
+        self.least_empty.store(least, Ordering::Relaxed);
+    }
+
+    /// Whether a record has empty fields.
+    pub(crate) fn has_empty(&self) -> bool {
+        self.noted(|file| &file.empty).is_some()
+    }
+
+    /// Whether a file has not been looked at.
+    pub(super) fn is_new(&self, file: usize) -> bool {
+        !self.files[file].looked_at.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether keys of a file are still kept to be looked at.
+    pub(crate) fn keeps(&self, file: usize) -> bool {
+        !self.files[file].was_kept.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn keep_no_more(&self, file: usize) {
+        self.files[file].was_kept.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn name(&self, file: usize) -> &str {
+        &self.files[file].name
+    }
+
+    pub(super) fn add(&self, file: usize, records: u64) {
+        self.files[file].all.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Counts a record. `line` tells its line, if it can be the first.
+    pub(super) fn note(
+        &self,
+        file: usize,
+        record: &[u8],
+        why: Unfit,
+        lines_before: u64,
+        line: impl FnOnce() -> u64,
+    ) -> Result<()> {
+        let file = &self.files[file];
+        let noted = file.noted(why);
+        noted.count.fetch_add(1, Ordering::Relaxed);
+        let mut first = noted.first.lock();
+        if first.as_ref().is_none_or(|first| first.line > lines_before) {
+            let line = line();
+            if first.as_ref().is_none_or(|first| first.line > line) {
+                let (record, under) = (shown(record), String::new());
+                *first = Some(First { line, record, why, under });
+            }
+        }
+        if self.strict && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::NoTime)) {
+            bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
+        }
+        Ok(())
+    }
+
+    /// Adds to the first record of a file for such a reason because of which line it is so.
+    pub(super) fn note_under(&self, file: usize, why: Unfit, under: &Place) {
+        let noted = self.files[file].noted(why);
+        if noted.count.load(Ordering::Relaxed) == 1 {
+            let under = format!(", under line {}, '{}'", under.0, shown(&under.1));
+            noted.first.lock().iter_mut().for_each(|first| first.under.clone_from(&under));
+        }
+    }
+
+    /// Reports a line of a file that began what did not end.
+    pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
+        let (line, text, name) = (place.0, shown(&place.1), self.name(file));
+        let what = format!("line {line} of list {name}, '{text}'");
+        failure::tell(&format!("malkoha: {what}, begins something that does not end"));
+    }
+
+    /// An error if nothing of a file can be compared. Reports other records of lists that cannot.
+    pub(crate) fn settle(&self) -> Result<()> {
+        let of = if self.of_lists { "list " } else { "" };
+        for File { name, all, unfit, .. } in &self.files {
+            let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
+            if let Some(First { line, record, why, under }) =
+                unfit.first.lock().take_if(|_| all_are)
+            {
+                bail!(
+                    "nothing in {of}{name} can be compared: line {line}, '{record}'{under}, {why}"
+                );
+            }
+        }
+        if self.of_lists {
+            self.tell_lists();
+        }
+        Ok(())
+    }
+
+    fn tell_lists(&self) {
+        for (file, File { name, all, unfit, told, long, .. }) in self.files.iter().enumerate() {
+            // Nothing of it was read.
+            if self.is_new(file) {
+                self.tell_empty(file);
+            }
+            let all = all.load(Ordering::Relaxed);
+            for noted in [unfit, told, long] {
+                let Some(First { line, record, why, under }) = noted.first.lock().clone() else {
+                    continue;
+                };
+                let count = noted.count.load(Ordering::Relaxed);
+                let place = format!("line {line}, '{record}'{under}");
+                if why.takes_part() {
+                    let why = why.said(count);
+                    let what = format!("{count} of {all} records of list {name} {why}");
+                    failure::tell(&format!("malkoha: {what}: the first, {place}"));
+                } else {
+                    failure::tell(&format!(
+                        "malkoha: {count} of {all} records of list {name} cannot be compared: the \
+                         first, {place}, {why}"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Reports a list without entries.
+    pub(crate) fn tell_empty(&self, file: usize) {
+        failure::tell(&format!("malkoha: list {} has no entries", self.name(file)));
+    }
+
+    /// How many records of all files were noted for a reason, and the first with its file.
+    fn noted(&self, of: fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
+        let count = self.files.iter().map(|file| of(file).count.load(Ordering::Relaxed)).sum();
+        let mut firsts = self.files.iter().map(|file| (&*file.name, of(file).first.lock().clone()));
+        firsts.find_map(|(name, first)| Some((count, name, first?)))
+    }
+
+    fn tell_input(&self) {
+        if self.strict {
+            return;
+        }
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.unfit)
+        {
+            failure::tell(&format!(
+                "malkoha: {} cannot be compared: the first, line {line} of {name}, '{record}', \
+                 {why}",
+                records(count)
+            ));
+        }
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.told)
+            && why == Unfit::NoTime
+        {
+            failure::tell(&format!(
+                "malkoha: {} counted as of the time before: the first, line {line} of {name}, \
+                 '{record}', {why}",
+                records(count)
+            ));
+        }
+        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.long)
+        {
+            failure::tell(&format!(
+                "malkoha: {} {}: the first, line {line} of {name}, '{record}'",
+                records(count),
+                why.said(count)
+            ));
+        }
+    }
+
+    /// Reports records that were equal because their fields are empty, perhaps to those of a list.
+    fn tell_empty_fields(&self, list: Option<&str>) {
+        let least = self.least_empty.load(Ordering::Relaxed);
+        let noted = self.noted(|file| &file.empty).filter(|&(count, ..)| count >= least);
+        let Some((count, name, First { line, record, .. })) = noted else { return };
+        let Some(field) = &self.field else { return };
+        let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
+        let has = if count == 1 { "has" } else { "have" };
+        failure::tell(&format!(
+            "malkoha: {} {has} an empty {field}, which equals {to}: the first, line {line} of \
+             {name}, '{record}'",
+            records(count)
+        ));
+    }
+}
+
+fn records(count: u64) -> String {
+    if count == 1 { "1 record".into() } else { format!("{count} records") }
+}
+
+fn line_of(first: &Option<First>) -> u64 {
+    first.as_ref().map_or(0, |first| first.line)
+}
