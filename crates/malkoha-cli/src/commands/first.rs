@@ -185,8 +185,8 @@ impl<T: Table, C: Lines> Printing<T, C> {
 impl<T: Table, C: Lines> Sink for Printing<T, C> {
     type Made = Timed;
 
-    fn head(&mut self, header: &[u8]) -> Result<()> {
-        self.out.head(header).context(CANNOT_WRITE)
+    fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
+        self.out.head(header, file).context(CANNOT_WRITE)
     }
 
     fn take(&mut self, timed: &mut Timed) -> Result<()> {

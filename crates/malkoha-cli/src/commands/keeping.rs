@@ -159,8 +159,8 @@ fn save(sink: Option<&mut impl Save>) {
 impl<S: Save> Sink for Kept<S> {
     type Made = S::Made;
 
-    fn head(&mut self, header: &[u8]) -> Result<()> {
-        self.0.sink.lock().as_mut().map_or(Ok(()), |sink| sink.head(header))
+    fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
+        self.0.sink.lock().as_mut().map_or(Ok(()), |sink| sink.head(header, file))
     }
 
     fn take(&mut self, made: &mut S::Made) -> Result<()> {

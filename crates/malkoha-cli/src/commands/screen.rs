@@ -95,6 +95,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let allows = !arguments.allow.is_empty();
     let has_syntax = matches!(how, How::Domains | How::Networks);
     let keys = arguments.list_keys.keys(&arguments.keys, side.separator(), has_syntax)?;
+    if arguments.list_keys.are_several() {
+        side.keys = side.keys.joined(true);
+    }
     if allows && !has_syntax {
         bail!("--allow has domains or networks: add --domain or --cidr");
     }

@@ -80,6 +80,8 @@ impl LinesArgs {
             Some(others) => others.keys(&self.keys, separator, false)?,
             None => keys.clone(),
         };
+        let are_several = others.is_some_and(ListArgs::are_several);
+        let keys = if are_several { keys.joined(true) } else { keys };
         let side = |files: &[PathBuf], keys: &Keys, of_lists| {
             let inputs = Inputs::of_files(files.to_vec(), separator).all_needed();
             Side::new(inputs, keys.clone(), of_lists, self.keys.strict)
@@ -92,9 +94,13 @@ impl LinesArgs {
         let mut out = LineWriter::stdout(separator, false)?;
         let progress = Progress::beside_lines("Reading", None);
         let (mut printed, threads) = (0_u64, self.threads.threads());
-        operate(operation, &first, &others, threads, &progress, |line, is_header| {
-            printed += u64::from(!is_header);
-            if is_header { out.head(line) } else { out.write(line) }.context(CANNOT_WRITE)
+        operate(operation, &first, &others, threads, &progress, |line, header_of| {
+            printed += u64::from(header_of.is_none());
+            match header_of {
+                Some(file) => out.head(line, file),
+                None => out.write(line),
+            }
+            .context(CANNOT_WRITE)
         })?;
         out.finish().context(CANNOT_WRITE)?;
         Ok(Outcome::found_if(printed > 0))

@@ -27,6 +27,8 @@ pub(crate) struct Block {
     /// Bytes of the header before the lines.
     start: usize,
     header: Option<Arc<[u8]>>,
+    /// The name of the file, if the header is in this block.
+    name: String,
     number: u64,
     file: usize,
     offset: u64,
@@ -59,9 +61,9 @@ impl Block {
         }
     }
 
-    /// The header that these records follow, if they are the first of their file.
-    pub(crate) fn header_before(&self) -> Option<&[u8]> {
-        self.header.as_deref().filter(|_| self.start > 0)
+    /// The header that these records follow, and the name of their file, if they are its first.
+    pub(crate) fn header_before(&self) -> Option<(&[u8], &str)> {
+        self.header.as_deref().filter(|_| self.start > 0).map(|header| (header, &*self.name))
     }
 
     /// Takes its first record for the header of its file.
@@ -135,6 +137,7 @@ impl Blocks {
                     let Inputs { form, headed, numbered, keys, .. } = &self.inputs;
                     if *headed && self.offset == 0 {
                         let header = block.behead(*form);
+                        block.name = name(&self.inputs.paths[block.file]);
                         self.line = form.lines_of(&header);
                         self.header = Some(header);
                     }

@@ -96,10 +96,10 @@ impl Texts {
         self.bases.iter().copied().zip(&self.lists)
     }
 
-    /// The headers of lists that have them.
-    pub(crate) fn headers(&self) -> impl Iterator<Item = &[u8]> {
-        let headed = self.lists.iter().zip(&self.keys).filter(|(_, (_, len))| *len > 0);
-        headed.map(|(list, _)| self.form.header(list))
+    /// The header of each list, if it has one.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let lists = self.lists.iter().zip(&self.keys);
+        lists.map(|(list, (_, len))| (*len > 0).then(|| self.form.header(list)))
     }
 
     /// Calls `each` with all records, and the place of the first in each batch. The next one begins

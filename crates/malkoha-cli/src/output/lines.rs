@@ -6,8 +6,13 @@ use anyhow::{Context, Result};
 
 use super::stdout;
 use crate::failure::{CANNOT_WRITE, tell};
+use crate::records::shown;
 
 const BUFFER: usize = 1 << 18;
+
+/// Bytes of a header that is shown as a whole, and of a longer one before where it differs.
+const LONG: usize = 60;
+const BEFORE: usize = 20;
 
 /// A header as it is compared with others.
 fn without_ends(header: &[u8]) -> &[u8] {
@@ -49,7 +54,7 @@ impl LineWriter {
     }
 
     /// Writes the header of the first file, and reports the first file that has another.
-    pub(crate) fn head(&mut self, header: &[u8]) -> io::Result<()> {
+    pub(crate) fn head(&mut self, header: &[u8], file: &str) -> io::Result<()> {
         let names = without_ends(header);
         match &mut self.header {
             None => {
@@ -58,10 +63,14 @@ impl LineWriter {
             }
             Some((first, told)) => {
                 if first != names && !std::mem::replace(told, true) {
+                    // A long one is shown from shortly before the difference on.
+                    let same = first.iter().zip(names).take_while(|(a, b)| a == b).count();
+                    let [first, names] = [&first[..], names].map(|it| {
+                        let start = if it.len() > LONG { same.saturating_sub(BEFORE) } else { 0 };
+                        format!("{}{}", if start > 0 { "..." } else { "" }, shown(&it[start..]))
+                    });
                     tell(&format!(
-                        "malkoha: the header that is printed is '{}', but a file has '{}'",
-                        first.escape_ascii(),
-                        names.escape_ascii()
+                        "malkoha: the header that is printed is '{first}', but {file} has '{names}'"
                     ));
                 }
                 Ok(())

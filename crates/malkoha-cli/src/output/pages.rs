@@ -109,11 +109,11 @@ impl Printer {
 impl Sink for Printer {
     type Made = Page;
 
-    fn head(&mut self, header: &[u8]) -> Result<()> {
+    fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
         if !self.show.header {
             return Ok(());
         }
-        self.out.head(header).context(CANNOT_WRITE)
+        self.out.head(header, file).context(CANNOT_WRITE)
     }
 
     fn take(&mut self, page: &mut Page) -> Result<()> {

@@ -40,8 +40,8 @@ pub(crate) trait Source: Send + 'static {
     /// Reads the next block; `false` at the end.
     fn next(&mut self, block: &mut Self::Block) -> Result<bool>;
 
-    /// The header that a block follows, if it is the first of its file.
-    fn header_before(_block: &Self::Block) -> Option<&[u8]> {
+    /// The header that a block follows, and the name of its file, if it is the first of it.
+    fn header_before(_block: &Self::Block) -> Option<(&[u8], &str)> {
         None
     }
 }
@@ -53,7 +53,7 @@ impl Source for Blocks {
         Self::next(self, block)
     }
 
-    fn header_before(block: &Block) -> Option<&[u8]> {
+    fn header_before(block: &Block) -> Option<(&[u8], &str)> {
         block.header_before()
     }
 }
@@ -64,7 +64,7 @@ pub(crate) trait Sink: Send + 'static {
     type Made: Default + Send;
 
     /// Takes the header of a file, before the result of its first block.
-    fn head(&mut self, _header: &[u8]) -> Result<()> {
+    fn head(&mut self, _header: &[u8], _file: &str) -> Result<()> {
         Ok(())
     }
 
@@ -227,7 +227,8 @@ where
                     if read != Read::Block {
                         return Ok(read);
                     }
-                    R::header_before(block).map_or(Ok(()), |header| sink.head(header))?;
+                    let head = R::header_before(block);
+                    head.map_or(Ok(()), |(header, file)| sink.head(header, file))?;
                     sink.take(made)?;
                     has_outcome = true;
                     Ok(if sink.is_done() { Read::EndOfAll } else { Read::Block })

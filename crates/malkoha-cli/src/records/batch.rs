@@ -4,9 +4,11 @@ use anyhow::{Context, Result};
 use memchr::{memchr, memchr_iter};
 
 use super::csv;
+use super::fields::Delimiter;
 use super::form::Kind;
 use super::keys::{Digested, Keys, Pick};
 use super::networks::Place;
+use super::spelling::Joined;
 use super::split::split;
 use super::tally::Tally;
 use super::unfit::Unfit;
@@ -145,6 +147,9 @@ impl Keys {
         if !self.form.is_line() && memchr(b'"', source.text).is_none() {
             keys.to_mut().quotes = false;
         }
+        if keys.spelling.joined == Joined::Tabs && !keys.have_tabs(source.text) {
+            keys.to_mut().spelling.joined = Joined::Tab;
+        }
         self.form.split(source.text, |records| {
             text.clear();
             ends.clear();
@@ -188,6 +193,19 @@ impl Keys {
             digest.apply(&mut nothing, 0);
         }
         nothing
+    }
+
+    /// Whether fields in a text may have tabs or newlines.
+    fn have_tabs(&self, text: &[u8]) -> bool {
+        let are_quoted = !self.form.is_line() && self.quotes;
+        let has = |byte| memchr(byte, text).is_some();
+        let has_tabs = match self.pick {
+            Pick::Fields { delimiter: Delimiter::Byte(it), .. } => it != b'\t' && has(b'\t'),
+            // They may be escaped.
+            Pick::Json(_) => true,
+            _ => false,
+        };
+        are_quoted || has_tabs || self.form.separator != b'\n' && has(b'\n')
     }
 
     /// Whether a key is that of empty fields.

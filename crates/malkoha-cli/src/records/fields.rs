@@ -21,15 +21,7 @@ impl Called {
     pub(super) fn count(&self) -> RangeInclusive<usize> {
         match self {
             Self::Names(names) => names.len()..=names.len(),
-            Self::Numbers(Fields(ranges)) => {
-                let least = ranges.iter().map(|&(first, last)| match last {
-                    usize::MAX => 1,
-                    last => last - first + 1,
-                });
-                let least = least.fold(0, usize::saturating_add);
-                let is_open = ranges.iter().any(|range| range.1 == usize::MAX);
-                least..=if is_open { usize::MAX } else { least }
-            }
+            Self::Numbers(fields) => fields.count(),
         }
     }
 }
@@ -101,6 +93,17 @@ impl Fields {
         Self(vec![(0, 0)])
     }
 
+    /// How many these are, at least and at most.
+    pub(super) fn count(&self) -> RangeInclusive<usize> {
+        let least = self.0.iter().map(|&(first, last)| match last {
+            usize::MAX => 1,
+            last => last - first + 1,
+        });
+        let least = least.fold(0, usize::saturating_add);
+        let is_open = self.0.iter().any(|range| range.1 == usize::MAX);
+        least..=if is_open { usize::MAX } else { least }
+    }
+
     /// The number of the field, if it is one.
     pub(super) fn one(&self) -> Option<usize> {
         match self.0[..] {
@@ -109,11 +112,17 @@ impl Fields {
         }
     }
 
-    /// Appends the fields of a line; `false` if it lacks one.
-    pub(super) fn push(&self, line: &[u8], delimiter: Delimiter, text: &mut Vec<u8>) -> bool {
+    /// Appends the content of fields of a line; `false` if it lacks one.
+    pub(super) fn push<'a>(
+        &self,
+        line: &'a [u8],
+        delimiter: Delimiter,
+        content: impl Fn(&'a [u8]) -> Cow<'a, [u8]>,
+        text: &mut Vec<u8>,
+    ) -> bool {
         match delimiter {
-            Delimiter::Byte(delimiter) => self.take(parts(line, delimiter), Cow::Borrowed, text),
-            Delimiter::Blanks => self.take(words(line), Cow::Borrowed, text),
+            Delimiter::Byte(delimiter) => self.take(parts(line, delimiter), content, text),
+            Delimiter::Blanks => self.take(words(line), content, text),
         }
     }
 
@@ -129,7 +138,8 @@ impl Fields {
             text.extend_from_slice(&content(field.unwrap_or(b"")));
             return field.is_some();
         }
-        let fields: Vec<&[u8]> = fields.collect();
+        let most = self.0.iter().map(|range| range.1).max().unwrap_or(0);
+        let fields: Vec<&[u8]> = fields.take(most.saturating_add(1)).collect();
         let (mut is_whole, count) = (true, fields.len());
         for (number, &(first, last)) in self.0.iter().enumerate() {
             let last = if last == usize::MAX { count.max(first + 1) - 1 } else { last };

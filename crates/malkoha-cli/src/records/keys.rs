@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
 use super::form::{Form, Kind, is_sep};
 use super::json;
-use super::spelling::{AS_IT_IS, Case, Spelling};
+use super::spelling::{AS_IT_IS, Case, Joined, Spelling};
 use super::tally::Tally;
 use super::unfit::Unfit;
 
@@ -24,8 +24,9 @@ pub(crate) struct Keys {
     pub(super) digest: Option<Digested>,
     /// Of lists of reads or sequences: names may have the sign with which these begin.
     pub(super) of_reads: bool,
-    /// Tabs between the fields of the other side, which what is compared must have.
-    pub(super) tabs: usize,
+    /// Tabs between the fields of the other side, which what is compared must have, at least and at
+    /// most.
+    pub(super) tabs: (usize, usize),
     /// Fields of the header, where columns have names.
     pub(super) columns: usize,
     /// Whether there may be quotes, with which fields of CSV begin.
@@ -33,6 +34,9 @@ pub(crate) struct Keys {
     /// Counts records that cannot be compared.
     pub(super) tally: Option<Arc<Tally>>,
 }
+
+/// However many tabs.
+pub(super) const ANY: (usize, usize) = (0, usize::MAX);
 
 #[derive(Clone, Debug)]
 pub(super) enum Pick {
@@ -72,7 +76,7 @@ impl Keys {
             spelling,
             digest: None,
             of_reads: false,
-            tabs: 0,
+            tabs: ANY,
             columns: 0,
             quotes: true,
             tally: None,
@@ -85,7 +89,7 @@ impl Keys {
 
     /// Whether keys are the lines themselves.
     pub(crate) fn are_lines(&self) -> bool {
-        self.are_plain() && self.tabs == 0
+        self.are_plain() && self.tabs == ANY
     }
 
     /// Whether keys are lines, whatever these must have.
@@ -117,6 +121,17 @@ impl Keys {
             _ => None,
         };
         Self { tally: Some(Tally::new(names, of_lists, strict, field)), ..self }
+    }
+
+    /// The same for a key and its value, which is the last field.
+    pub(crate) fn with_value(&self) -> Self {
+        let count = match &self.pick {
+            Pick::Fields { fields, .. } => *fields.count().end(),
+            Pick::Named(names) => names.len(),
+            _ => 0,
+        };
+        let joined = if count == 2 { Joined::Tab } else { self.spelling.joined };
+        Self { spelling: Spelling { joined, ..self.spelling }, ..self.clone() }
     }
 
     /// Counts nothing: others do.
@@ -197,8 +212,16 @@ impl Keys {
         if self.has_sign(&text[start..]) {
             text.remove(start);
         }
-        if memchr_iter(b'\t', &text[start..]).count() < self.tabs {
-            return Err(Unfit::Lacks);
+        if self.spelling.joined != Joined::Nothing && !matches!(self.pick, Pick::Fields { .. }) {
+            self.spelling.join(text, start);
+        }
+        if self.tabs != ANY {
+            let tabs = memchr_iter(b'\t', &text[start..]).count();
+            if tabs < self.tabs.0 {
+                return Err(Unfit::Lacks);
+            } else if tabs > self.tabs.1 {
+                return Err(Unfit::Several);
+            }
         }
         self.spelling.apply(text, start);
         match self.digest {
@@ -236,15 +259,28 @@ impl Keys {
             _ => (record, None),
         };
         let is_counted = matches!(self.pick, Pick::Only(_));
+        let is_joined = !is_counted && self.spelling.joined != Joined::Nothing;
+        let joined = |field| self.spelling.among_others(field);
         let Some(quoted) = quoted else {
             let count = if is_counted { delimiter.count(record) } else { 1 };
-            return Ok((fields.push(record, delimiter, text), count));
+            let has_all = if is_joined {
+                fields.push(record, delimiter, joined, text)
+            } else {
+                fields.push(record, delimiter, Cow::Borrowed, text)
+            };
+            return Ok((has_all, count));
         };
         if !self.form.is_right(record) {
             return Err(Unfit::NoCsv);
         }
         let parts = || csv::parts(record, quoted);
         let count = if is_counted { parts().take(2).count() } else { 1 };
-        Ok((fields.take(parts(), csv::unquoted, text), count))
+        let has_all = if is_joined {
+            let joined = |field| self.spelling.among_others(csv::unquoted(field));
+            fields.take(parts(), joined, text)
+        } else {
+            fields.take(parts(), csv::unquoted, text)
+        };
+        Ok((has_all, count))
     }
 }

@@ -6,8 +6,8 @@ use clap::Args;
 use super::digest::Digest;
 use super::fields::{self, Called, Delimiter, NUMBERS};
 use super::form::{Form, Kind};
-use super::keys::{Digested, Keys, Pick};
-use super::spelling::{AS_IT_IS, Case, Spelling};
+use super::keys::{ANY, Digested, Keys, Pick};
+use super::spelling::{AS_IT_IS, Case, Joined, Spelling};
 
 /// Options that all commands share which read lines.
 #[derive(Args, Clone, Debug)]
@@ -127,17 +127,19 @@ impl KeyArgs {
         };
         let digest = self.digest.map(Digested::Of);
         let spelling = self.spelling();
-        Ok(Keys {
+        let are_several = self.key.as_ref().is_some_and(|it| *it.count().end() > 1);
+        let keys = Keys {
             form,
             pick,
             spelling,
             digest,
             of_reads: false,
-            tabs: 0,
+            tabs: ANY,
             columns: 0,
             quotes: true,
             tally: None,
-        })
+        };
+        Ok(keys.joined(are_several))
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.
@@ -151,8 +153,7 @@ impl KeyArgs {
             Self { ignore_unicode_case: true, .. } => Case::Unicode,
             _ => Case::Kept,
         };
-        let joined = self.trim && self.key.as_ref().is_some_and(|it| *it.count().end() > 1);
-        Spelling { case, crlf: self.crlf, trim: self.trim, joined }
+        Spelling { case, crlf: self.crlf, trim: self.trim, joined: Joined::Nothing }
     }
 
     pub(crate) fn has_digest(&self) -> bool {
@@ -178,6 +179,17 @@ impl KeyArgs {
 }
 
 impl Keys {
+    /// The same, if keys have several fields on any side.
+    pub(crate) fn joined(mut self, are_several: bool) -> Self {
+        // A line that is a whole key has tabs between its fields, and no newlines to escape.
+        let is_joined = matches!(self.pick, Pick::Whole)
+            && self.form == Form::lines(b'\n')
+            && !self.spelling.trim;
+        let joined = if are_several && !is_joined { Joined::Tabs } else { Joined::Nothing };
+        self.spelling.joined = joined;
+        self
+    }
+
     /// Around digests of lists, blanks and line ends mean nothing.
     fn of_list(mut self) -> Self {
         self.spelling.trim |= self.digest.is_some();
@@ -227,9 +239,21 @@ impl ListArgs {
         {
             bail!("-k and -K select different numbers of fields: nothing can be equal");
         }
-        let tabs = if has_syntax || of.digest.is_some() { 0 } else { count.start() - 1 };
+        let is_whole = !self.is_given() && *count.end() > 1;
+        let tabs = if has_syntax || of.digest.is_some() {
+            ANY
+        } else {
+            (count.start() - 1, if is_whole { count.end() - 1 } else { usize::MAX })
+        };
         let digest = of.digest.map(Digested::Is);
-        Ok(Keys { form, pick, digest, of_reads, tabs, ..input }.of_list())
+        let are_several = *count.end() > 1 || self.are_several();
+        let keys = Keys { form, pick, digest, of_reads, tabs, ..input };
+        Ok(keys.joined(are_several && of.digest.is_none()).of_list())
+    }
+
+    /// Whether keys of lists have several fields.
+    pub(crate) fn are_several(&self) -> bool {
+        self.list_key.as_ref().is_some_and(|it| *it.count().end() > 1)
     }
 
     /// Whether lists are read otherwise than the input.

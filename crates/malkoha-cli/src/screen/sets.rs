@@ -11,7 +11,7 @@ use malkoha::KeyHasher;
 use super::marked::{at, words};
 use super::{Exact, Marked};
 use crate::failure::tell;
-use crate::input::{Side, Texts};
+use crate::input::{Side, Texts, name};
 use crate::progress::Progress;
 use crate::records::{Tally, tell_difference};
 
@@ -27,14 +27,14 @@ pub(crate) enum Operation {
 }
 
 /// Calls `each` with the records of `first` that are in the result, in the order in which they
-/// first occur; before them with the headers of its files and `true`, if there are headers.
+/// first occur; before them with the headers of its files and their names, if there are headers.
 pub(crate) fn operate(
     operation: Operation,
     first: &Side,
     others: &[Side],
     threads: usize,
     progress: &Progress,
-    mut each: impl FnMut(&[u8], bool) -> Result<()>,
+    mut each: impl FnMut(&[u8], Option<&str>) -> Result<()>,
 ) -> Result<()> {
     let exact = Exact::build(Texts::open(first)?, KeyHasher::random(), threads, progress)?;
     // Whether a record is in the result, by a bit for each place where it may begin.
@@ -64,13 +64,16 @@ pub(crate) fn operate(
         wanted[word] & bit != 0
     };
     let (mut left_out, mut known) = (0, HashSet::new());
-    texts.headers().try_for_each(|header| each(header, true))?;
+    let names = first.inputs.paths().iter().map(|path| name(path));
+    for (header, name) in texts.headers().zip(names) {
+        header.map_or(Ok(()), |header| each(header, Some(&name)))?;
+    }
     texts.read_again(|mut place, batch| {
         let mut are_equal = Vec::with_capacity(batch.len());
         for record in batch.records {
             are_equal.push(is_wanted(place) == (operation == Operation::Intersection));
             if is_wanted(place) {
-                each(record, false)?;
+                each(record, None)?;
             }
             place += record.len() as u64 + 1;
         }

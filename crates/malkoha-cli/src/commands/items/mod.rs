@@ -95,7 +95,8 @@ pub(super) fn reducing<T: Item>(
     Reducing { hasher, value_bits, .. }: Reducing,
 ) -> (Inputs, impl Fn(&Block, &mut Reduced<T>) -> Result<()> + Send + Sync + use<T>) {
     let inputs = inputs.clone().numbered(T::WORDS > 1 || !keys.are_lines());
-    let (keys, names) = (keys.clone(), inputs.clone());
+    let keys = if T::WORDS > 1 { keys.with_value() } else { keys.clone() };
+    let names = inputs.clone();
     let work = move |block: &Block, made: &mut Reduced<T>| {
         keys.read(block.source(), |batch| {
             made.items.reserve(batch.len());

@@ -337,12 +337,14 @@ struct Out {
 impl Sink for Out {
     type Made = Made;
 
-    fn head(&mut self, header: &[u8]) -> Result<()> {
-        let Some(keys) = &self.counted else { return self.out.head(header).context(CANNOT_WRITE) };
+    fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
+        let Some(keys) = &self.counted else {
+            return self.out.head(header, file).context(CANNOT_WRITE);
+        };
         keys.refuse_column(header)?;
         let mut with_count = Vec::new();
         keys.push_counted(header, None, &mut with_count);
-        self.out.head(&with_count).context(CANNOT_WRITE)
+        self.out.head(&with_count, file).context(CANNOT_WRITE)
     }
 
     fn take(&mut self, made: &mut Made) -> Result<()> {
