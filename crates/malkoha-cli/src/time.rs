@@ -26,15 +26,25 @@ pub(crate) const SPELLINGS: &str = "seconds since 1970, or UTC as in 2026-11-22T
 /// be after the year 5138, and the former until 1973.
 const LEAST_OF_PARTS: f64 = 1e11;
 
-/// Dates with an offset from UTC, the last as in logs of web servers.
-const DATES: [&str; 4] =
-    ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z", "%d/%b/%Y:%H:%M:%S %z", "%Y%m%d%H%M%S%z"];
+/// Dates with an offset from UTC, the third as in logs of web servers. Where the day or the month
+/// comes first, nobody knows which.
+const DATES: [&str; 7] = [
+    "%Y-%m-%dT%H:%M:%S%.f%z",
+    "%Y-%m-%d %H:%M:%S%.f%z",
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%Y%m%d%H%M%S%z",
+    "%Y-%m-%dT%H:%M%z",
+    "%Y-%m-%d %H:%M%z",
+    "%Y%m%d%H%M%z",
+];
 
 /// Parses [`SPELLINGS`], and dates with an offset. A tab can be between their parts.
 pub(crate) fn moment(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?.trim().trim_matches(['[', ']']).replace('\t', " ");
     // A date without signs, as archives of the Web have it.
-    let is_date = text.len() == 14 && (text.starts_with("19") || text.starts_with("20"));
+    let is_date = matches!(text.len(), 8 | 12 | 14)
+        && (text.starts_with("19") || text.starts_with("20"))
+        && text.bytes().all(|byte| byte.is_ascii_digit());
     let seconds = || {
         if is_date {
             return None;
@@ -47,7 +57,17 @@ pub(crate) fn moment(text: &[u8]) -> Option<u64> {
         Some(Duration::try_from_secs_f64(number).ok()? + Duration::from_micros(500))
     };
     let date = || {
-        let utc = format!("{}+0000", text.strip_suffix('Z').unwrap_or(&text));
+        // Years come first with either sign.
+        let text = match text.split_once('/') {
+            Some((year, _)) if year.len() == 4 => text.replacen('/', "-", 2),
+            _ => text.clone(),
+        };
+        let midnight = match text.len() {
+            8 => "0000",
+            10 => " 00:00",
+            _ => "",
+        };
+        let utc = format!("{}{midnight}+0000", text.strip_suffix('Z').unwrap_or(&text));
         let both = [text.as_str(), &utc].into_iter();
         let mut dates =
             both.flat_map(|it| DATES.iter().flat_map(|date| DateTime::parse_from_str(it, date)));
@@ -125,7 +145,19 @@ mod tests {
             "16/Oct/2026:11:30:00 +0200",
             "[16/Oct/2026:09:30:00\t+0000]",
             "20261016093000",
+            "2026-10-16T09:30",
+            "2026-10-16 09:30Z",
+            "2026/10/16 09:30:00",
+            "2026/10/16 11:30+0200",
+            "202610160930",
         ];
+        for text in ["2026-10-16", "2026/10/16", "20261016", "2026-10-16T00:00"] {
+            assert_eq!(moment(text.as_bytes()), Some(1_792_108_800_000), "{text}");
+        }
+        // The day or the month.
+        for text in ["10/11/2026 09:30", "16.10.2026", "20261316", "2026-10", "09:30"] {
+            assert_eq!(moment(text.as_bytes()), None, "{text}");
+        }
         for text in spellings {
             assert_eq!(moment(text.as_bytes()), Some(1_792_143_000_000), "{text}");
         }

@@ -11,10 +11,10 @@ use crate::arguments::{InputArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
 use crate::input::{Block, Side, name};
-use crate::output::{Page, Printer, field, with_fields};
+use crate::output::{Page, Printer, Show, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{BATCH, KeyArgs};
+use crate::records::{Added, BATCH, KeyArgs, Keys};
 use crate::time::Now;
 
 /// Print the values of lines in a map
@@ -59,9 +59,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
+    let added = Some((keys.clone(), Added::Values));
+    let show = Show { header: !json, added, ..Show::default() };
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {
             let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
+            if !json {
+                keys.refuse_members(Added::Values, batch.records)?;
+            }
             let mut found = [false; BATCH];
             let found = &mut found[..batch.len()];
             // All at once, so that cache misses overlap.
@@ -75,33 +80,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
                 }
                 let values =
                     values.into_iter().flat_map(|(value, copies)| (0..copies).map(move |_| value));
-                add_values(&mut page.text, line, values, json)?;
+                add_values(&mut page.text, line, values, if json { None } else { Some(&keys) })?;
                 page.text.push(separator);
             }
             Ok(())
         })
     };
-    let printer = Printer::new(separator, &arguments.print)?;
+    let printer = Printer::new(separator, &arguments.print)?.showing(show, &inputs);
     let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
     Ok(Outcome::found_if(printer.finish()?.selected > 0))
 }
 
-/// Adds a line and its values, without a terminator.
+/// Adds a line and its values, without a terminator: in its form, or as a JSON record.
 fn add_values(
     text: &mut Vec<u8>,
     line: &[u8],
     values: impl Iterator<Item = u64>,
-    as_json: bool,
+    keys: Option<&Keys>,
 ) -> io::Result<()> {
-    if as_json {
+    let Some(keys) = keys else {
         let record = json!({ "values": values.collect::<Vec<_>>() });
         return write!(text, "{}", with_fields(record, [field("key", line, false)]));
-    }
-    text.extend_from_slice(line);
-    text.push(b'\t');
-    for (n, value) in values.enumerate() {
-        let comma = if n > 0 { "," } else { "" };
-        write!(text, "{comma}{value}")?;
+    };
+    let values = values.map(|value| value.to_string()).collect::<Vec<_>>().join(",");
+    if !keys.push_with(Added::Values, Some(&values), line, text) {
+        text.extend_from_slice(line);
+        write!(text, "\t{values}")?;
     }
     Ok(())
 }

@@ -54,6 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (path, within) = (&arguments.filter, arguments.window.within);
     // A link to nothing counts as absent too.
     if !path.exists() {
+        // Nobody makes it meanwhile.
+        let _held = Held::of(path, arguments.keep.wait)?;
         match within {
             Some(within) => {
                 let builder = GrowableExpiringCuckooFilter::builder().expire_after(within);

@@ -49,7 +49,10 @@ const SIGNATURES: [(&[u8], Content); 27] = [
     ),
     (b"BZh?1AY&SY", BZIP2),
     (b"BZh?\x17\x72\x45\x38", BZIP2),
-    (b"PK\x03\x04", Content::NoLines("it is a zip archive: unpack it first")),
+    (
+        b"PK\x03\x04",
+        Content::NoLines("it is a zip archive or a workbook: unpack it, or save it as CSV, first"),
+    ),
     (
         PARQUET,
         Content::NoLines("it is Parquet, which only 'dedup' and 'overlap' read, from a file"),
@@ -74,7 +77,10 @@ const SIGNATURES: [(&[u8], Content); 27] = [
         Content::NoLines("it is BAM: 'samtools view' or 'samtools fastq' makes lines of it"),
     ),
     (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
-    (b"SQLite format 3\0", Content::NoLines("it is an SQLite database, which has no lines")),
+    (
+        b"SQLite format 3\0",
+        Content::NoLines("it is an SQLite database: write a table as CSV, as by sqlite3 -csv"),
+    ),
 ];
 
 /// The lines of a source, decompressed if they are compressed.
@@ -90,7 +96,7 @@ pub(crate) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + S
         }
         // All frames. Refuses windows above 128 MiB, as the command zstd does.
         Some(Content::Zstd) => Box::new(zstd::Decoder::new(source)?),
-        Some(Content::Xz) => Box::new(XzReader::new(BufReader::new(source), true)),
+        Some(Content::Xz) => Box::new(Unlost(XzReader::new(BufReader::new(source), true), None)),
     };
     let (content, lines) = recognise(Whole(lines))?;
     text(content, lines)
@@ -115,6 +121,29 @@ impl<R: BufRead> Read for Members<R> {
             self.0 = (!source.fill_buf()?.is_empty()).then(|| GzDecoder::new(source));
         }
         Ok(0)
+    }
+}
+
+/// A decompressor that, if it fails, loses what it wrote to the same buffer before, and its error.
+/// Of .xz, that is whole chunks of up to 64 KiB: of one that is cut, nothing can be read.
+struct Unlost<R>(R, Option<io::Error>);
+
+impl<R: Read> Read for Unlost<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        // No byte of a record's end, so at most a part of an incomplete record is taken for it.
+        const UNWRITTEN: u8 = 0xff;
+        if let Some(error) = self.1.take() {
+            return Err(error);
+        }
+        bytes.fill(UNWRITTEN);
+        self.0.read(bytes).or_else(|error| {
+            let written = bytes.iter().rposition(|&byte| byte != UNWRITTEN).map_or(0, |at| at + 1);
+            if written == 0 {
+                return Err(error);
+            }
+            self.1 = Some(error);
+            Ok(written)
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::arguments::PrintArgs;
 use crate::failure::CANNOT_WRITE;
 use crate::input::{Inputs, Skipper, is_stdin};
 use crate::pipeline::Sink;
+use crate::records::{Added, Keys};
 
 /// The output for some lines.
 #[derive(Default)]
@@ -44,6 +45,8 @@ pub(crate) struct Show {
     pub(crate) counts: bool,
     /// The names of all files.
     pub(crate) files: Vec<Vec<u8>>,
+    /// What is added to records, which the header gets too.
+    pub(crate) added: Option<(Keys, Added)>,
 }
 
 /// Prints pages to standard output.
@@ -113,7 +116,13 @@ impl Sink for Printer {
         if !self.show.header {
             return Ok(());
         }
-        self.out.head(header, file).context(CANNOT_WRITE)
+        let Some((keys, added)) = &self.show.added else {
+            return self.out.head(header, file).context(CANNOT_WRITE);
+        };
+        keys.refuse_column(*added, header)?;
+        let mut with_it = Vec::new();
+        keys.push_with(*added, None, header, &mut with_it);
+        self.out.head(&with_it, file).context(CANNOT_WRITE)
     }
 
     fn take(&mut self, page: &mut Page) -> Result<()> {

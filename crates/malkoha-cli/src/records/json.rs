@@ -23,6 +23,11 @@ pub(super) fn push(record: &[u8], name: &str, text: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
+/// Whether it is an object that has a member of this name, whatever its value.
+pub(super) fn has(record: &[u8], name: &str) -> bool {
+    serde_json::from_slice::<Value>(record).is_ok_and(|value| value.get(name).is_some())
+}
+
 pub(super) fn is_object(record: &[u8]) -> bool {
     serde_json::from_slice::<Value>(record).is_ok_and(|value| value.is_object())
 }

@@ -82,6 +82,12 @@ impl Keys {
             "be UTF-16 without its mark: convert it first, as by iconv -f UTF-16LE -t UTF-8"
         } else if !has_separator && separator == 0 && start.trim_ascii_end().contains(&b'\n') {
             "have lines, and no records that end with NUL: leave --null (-0) away"
+        } else if is_text && start.starts_with(b"ORC") && has(0) {
+            "be ORC, which has no lines: write it as CSV first"
+        } else if start.get(12..16) == Some(&[0; 4])
+            && matches!(start, [3 | 0x30..=0x32 | 0x83 | 0x8b | 0xf5, _, 1..=12, 1..=31, ..])
+        {
+            "be a table of dBASE (.dbf): save it as CSV first"
         } else if start.get(257..262) == Some(b"ustar") {
             "be a tar archive: unpack it first"
         } else if !has_separator && memchr::memchr_iter(b'\r', start).nth(1).is_some() {

@@ -62,7 +62,7 @@ pub(super) const SURE: [Look; 9] = [
 ];
 
 /// Looks that many keys have, and which tell something if keys without them would be equal.
-pub(super) const LIKELY: [Look; 9] = [
+pub(super) const LIKELY: [Look; 10] = [
     look(|key| pairs(key, b':', b'-'), "have ':' between hex digits", TAKE_OUT),
     look(|key| pairs(key, b'-', b':'), "have '-' between hex digits", TAKE_OUT),
     look(
@@ -93,6 +93,11 @@ pub(super) const LIKELY: [Look; 9] = [
         },
         "begin with zeros",
         "cut them off first, as by sed 's/^0*//'",
+    ),
+    look(
+        |key| one(whole(key)),
+        "are whole numbers with a point or an exponent",
+        "write all the same first",
     ),
     look(
         |key| one(memchr::memmem::find(key, b" #").map(|at| key[..at].trim_ascii_end())),
@@ -176,6 +181,14 @@ fn unescaped(key: &[u8]) -> Vec<Vec<u8>> {
     }
     text.extend_from_slice(rest);
     one((text.len() < key.len()).then_some(&text))
+}
+
+/// A whole number without its point and exponent, if it has any.
+fn whole(key: &[u8]) -> Option<String> {
+    let text = str::from_utf8(key).ok().filter(|text| text.contains(['.', 'e', 'E']))?;
+    let number = text.parse::<f64>().ok()?;
+    // Larger ones are not exact.
+    (number.fract() == 0.0 && number.abs() < 1e15).then(|| format!("{number:.0}"))
 }
 
 fn parts(key: &[u8], sign: u8) -> Vec<Vec<u8>> {

@@ -6,8 +6,8 @@
 //!
 //! This room knows bytes: files belong to `input`.
 
+mod added;
 mod batch;
-mod counted;
 mod csv;
 mod differ;
 mod digest;
@@ -30,6 +30,7 @@ mod tally;
 mod unfit;
 mod words;
 
+pub(crate) use added::Added;
 pub(crate) use batch::{Batch, Source};
 pub(crate) use differ::tell_difference;
 pub(crate) use form::Form;

@@ -29,7 +29,8 @@ pub(crate) struct KeyArgs {
     #[arg(long, requires = "key")]
     csv: bool,
 
-    /// Lines are JSON objects: compare the value of this field; /a/b is b of a
+    /// Lines are JSON objects: compare the value of this field, as it is written if it is a number
+    /// (1.0 is not 1); /a/b is b of a
     #[arg(long, value_name = "NAME", conflicts_with = "key")]
     json_field: Option<String>,
 

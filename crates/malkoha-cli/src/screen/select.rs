@@ -63,6 +63,7 @@ pub(crate) fn print_selected(
         names: places.files_with_matches,
         counts: select.count && !select.json && places.file,
         files: if places.file || places.files_with_matches { names() } else { Vec::new() },
+        added: None,
     };
     let format = Format {
         has_text,

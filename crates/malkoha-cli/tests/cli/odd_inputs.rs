@@ -58,6 +58,21 @@ fn damaged_and_double_compression_is_told() {
     }
 }
 
+/// Whole chunks of 64 KiB can be read.
+#[test]
+fn what_comes_before_a_cut_is_read() {
+    let (dir, files) = compressed();
+    dir.shell("seq 1 400000 > plain; rm -f plain.xz; xz -k plain; true").prints("");
+    let of_xz = files.last().filter(|&&last| last == "plain.xz");
+    for file in ["plain.gz"].iter().chain(of_xz) {
+        let bytes = dir.read(file);
+        dir.write("cut", &bytes[..bytes.len() / 4 * 3]);
+        let run = dir.run("uniq cut");
+        assert!((run.code, run.stdout.len() > 10_000) == (Some(2), true), "{file}");
+        assert!(run.stdout.ends_with(b"\n") && dir.read("plain").starts_with(&run.stdout));
+    }
+}
+
 #[test]
 fn what_has_no_lines_is_refused() {
     let dir = Dir::with("lines", "a\n").and("zip", "PK\x03\x04...");
@@ -68,16 +83,28 @@ fn what_has_no_lines_is_refused() {
             .complains(&format!("cannot open list 'f.mlk': {why}"));
     }
     dir.run("uniq f.mlk").complains(&format!("cannot read 'f.mlk': {why}"));
-    dir.run("check f.mlk zip").complains("cannot read 'zip': it is a zip archive: unpack it first");
+    dir.run("check f.mlk zip").complains(
+        "cannot read 'zip': it is a zip archive or a workbook: unpack it, or save it as CSV, first",
+    );
     for (start, what) in [
         ("\x5d\0\0\u{1}\0", "compressed by lzma"),
         ("LZIP\u{1}", "compressed by lzip"),
         ("ARROW1\0\0", "Arrow"),
         ("Obj\u{1}", "Avro"),
         ("BAM\u{1}", "BAM"),
+        ("SQLite format 3\0", "an SQLite database"),
     ] {
         let run = dir.pipe(start, "uniq");
         assert!(run.code == Some(2) && run.stderr.contains(&format!(": it is {what}")), "{run:?}");
+    }
+    let dbf = "\u{3}\u{7e}\u{b}\u{1d}\u{1}\0\0\0A\0\u{2}\0\0\0\0\0\n";
+    for (start, what) in [("ORC\n\u{6}\0\n", "ORC"), (dbf, "a table of dBASE")] {
+        dir.write("table", start);
+        let run = dir.run("screen -f table lines");
+        let told = format!("malkoha: 'table' seems to be {what}");
+        assert!(run.code == Some(2) && run.stderr.starts_with(&told), "{run:?}");
+        let run = dir.run("uniq table");
+        assert!(run.stderr.starts_with(&told), "{run:?}");
     }
     let run = dir.run("check f.mlk zip lines");
     assert_eq!((run.code, run.stdout.as_slice()), (Some(2), &b"a\n"[..]));

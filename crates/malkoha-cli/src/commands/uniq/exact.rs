@@ -15,7 +15,7 @@ use crate::input::{Block, Side, Texts};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::records::Keys;
+use crate::records::{Added, Keys};
 
 /// Longer files are not read beforehand to count their lines: they may not stay in memory.
 const MOST_COUNTED: u64 = 1 << 32;
@@ -204,7 +204,7 @@ impl Worker {
         let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
         self.keys.read(block.source(), |batch| {
             if self.what == What::Counted {
-                self.keys.refuse_members(batch.records)?;
+                self.keys.refuse_members(Added::Count, batch.records)?;
             }
             let before = hashes.len();
             lines.extend_from_slice(batch.records);
@@ -341,7 +341,7 @@ impl Sink for Out {
         let Some(keys) = &self.counted else {
             return self.out.head(header, file).context(CANNOT_WRITE);
         };
-        keys.refuse_column(header)?;
+        keys.refuse_column(Added::Count, header)?;
         let mut with_count = Vec::new();
         keys.push_counted(header, None, &mut with_count);
         self.out.head(&with_count, file).context(CANNOT_WRITE)
