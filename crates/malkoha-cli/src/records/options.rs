@@ -216,7 +216,10 @@ impl ListArgs {
             _ if has_syntax => (Form::lines(separator), Pick::Whole),
             (None, None, Pick::Json(_)) => (Form::lines(separator), Pick::NoObject),
             (None, None, Pick::Name) => (Form::lines(separator), Pick::Only(Delimiter::Blanks)),
-            (None, None, Pick::Named(_)) => match input.form.kind {
+            (None, None, Pick::Named(names)) => match input.form.kind {
+                Kind::Csv { delimiter: b'\t' } if names.len() > 1 => {
+                    (Form::lines(separator), Pick::Whole)
+                }
                 Kind::Csv { delimiter } => (input.form, Pick::Only(Delimiter::Byte(delimiter))),
                 _ => (input.form, Pick::Whole),
             },
