@@ -103,8 +103,8 @@ impl Blocks {
 
     fn push(&mut self, verdict: Option<Verdict>, end: End, at: At<'_>) {
         // Of a firewall's rule, whose networks are elsewhere in it.
-        if verdict.is_some() && at.line.iter().filter(|it| it.is_ascii_alphabetic()).eq(b"allowed")
-        {
+        let letters = at.line.iter().filter(|it| it.is_ascii_alphabetic());
+        if verdict.is_some() && at.line.len() < NAMES && letters.eq(b"allowed") {
             self.turn(Ok(true), at);
         }
         let begins = self.here.get_or_insert_with(|| at.place()).clone();
@@ -259,6 +259,7 @@ impl Blocks {
         // What directly follows begins a block: its first network, or the next line.
         let (first, last) = (end_of_text(&text[..network]), end_of_text(text));
         let is_then = text.trim_ascii_start().starts_with(b"then");
+        let is_round = self.all.last().is_some_and(|it| it.begins.1.contains(&b'('));
         let (mut opened, mut is_quoted, mut is_first) = (0_usize, false, true);
         for (i, byte) in text.iter().enumerate() {
             match byte {
@@ -268,10 +269,9 @@ impl Blocks {
                 b'{' | b'[' | b'(' if is_first || i >= last => opened += 1,
                 b'(' if (first..network).contains(&i) => opened += 1,
                 b'}' | b']' | b')' if opened > 0 => opened -= 1,
-                b'}' | b']' | b')'
-                    if is_first || *byte != b')' || self.is_round(&text[i + 1..]) =>
-                {
-                    self.close();
+                b'}' | b']' => self.close(),
+                b')' if is_first || is_round && i + 1 == text.trim_ascii_end().len() => {
+                    self.close()
                 }
                 _ => {}
             }
@@ -279,12 +279,6 @@ impl Blocks {
         }
         let verdict = if opened > 0 { verdict() } else { None };
         (0..opened).for_each(|_| self.push(verdict, End::Bracket(is_then), at));
-    }
-
-    /// Whether a round bracket before the rest of a line closes a block.
-    fn is_round(&self, rest: &[u8]) -> bool {
-        rest.trim_ascii().is_empty()
-            && self.all.last().is_some_and(|it| it.begins.1.contains(&b'('))
     }
 
     /// Gives the innermost block a verdict. Those that it blocks though its name lets them pass are

@@ -5,12 +5,10 @@ use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
 use super::super::ranges::ranges;
 use super::forms::plain;
-use super::headers::said;
+use super::headers::{header, said};
 use super::kind::{behind, is_definition};
 use super::run::Part;
-use super::vocabulary::{
-    Kind, Word, chain, is_count, is_of_allowed, is_of_blocked, meaning, unfit, verdict_of,
-};
+use super::vocabulary::{Kind, Word, chain, is_count, is_of_allowed, meaning, unfit, verdict_of};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;
@@ -43,10 +41,9 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         Kind::Access(false) => plain(words, part),
         Kind::Ends => packets(None, words, part),
         Kind::Options => options(words, part),
-        Kind::Path if before.last().is_some_and(|it| unfit(it).is_some()) => Err(Unfit::Else),
         Kind::Path
-            if is_definition(words)
-                && !before.iter().any(|it| is_of_allowed(it) || is_of_blocked(it)) =>
+            if before.last().is_some_and(|it| unfit(it).is_some())
+                || is_definition(words) && header(None, before, b"") == Some(Err(Unfit::Else)) =>
         {
             Err(Unfit::Else)
         }

@@ -14,6 +14,9 @@ fn many_signs_in_a_word_are_no_range() {
         let read = Lines::new(false).read(line.as_bytes(), [0; 4], |_, _| {});
         assert_eq!(read, Line::Unfit(Unfit::NoNetwork), "{sign}");
     }
+    let line = ["1.1.1.1 ", &"{ ".repeat(500_000)].concat();
+    let read = Lines::new(false).read(line.as_bytes(), [0; 4], |_, _| {});
+    assert_eq!(read, Line::Unfit(Unfit::Else));
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! What the text of a line looks like, before its words are read.
+
+use std::borrow::Cow;
+use std::net::Ipv4Addr;
+
+use memchr::memmem;
+
+use super::super::range::{Range, network, number, range, v4};
+use super::super::ranges::words;
+
+/// A line without the sign that it goes on in the next one, and without a comment before it.
+pub(super) fn unended(line: &[u8]) -> Option<&[u8]> {
+    let text = match line {
+        [text @ .., b'\\'] | [text @ .., b' ', b'`' | b'^'] => text,
+        _ => return None,
+    };
+    let comment = memmem::rfind(text, b" #").filter(|at| !text[*at..].contains(&b'"'));
+    Some(comment.map_or(text, |at| &text[..at]))
+}
+
+/// The network of IPv4 that a line is, as most lists have them.
+#[inline]
+pub(super) fn network_alone(line: &[u8]) -> Option<Range> {
+    if let Some(address) = v4(line) {
+        return Some(Range::V4(address, address));
+    }
+    let at = memchr::memchr(b'/', line)?;
+    network(Ipv4Addr::from(v4(&line[..at])?).into(), number(&line[at + 1..])?)
+}
+
+/// Whether a line has a comment of another syntax.
+pub(super) fn is_remark(line: &[u8]) -> bool {
+    matches!(line, [b'/', b'/' | b'*', ..] | [b'-', b'-', b' ', ..])
+}
+
+/// A range behind a name, as in lists of P2P programs.
+pub(super) fn named_range(line: &[u8]) -> Option<Range> {
+    let range_at = memchr::memrchr(b':', line)? + 1;
+    let is_range = memchr::memchr(b'-', &line[range_at..]).is_some();
+    let first = words(line).next().filter(|_| is_range)?;
+    range(&line[range_at..]).filter(|_| range(first).is_none() || first.len() == line.len())
+}
+
+/// Whether a line has members of objects of JSON.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"- ").unwrap_or(line);
+    let is_key = |word: &[u8]| word.len() > 1 && word.ends_with(b":");
+    matches!(line, [b'{' | b'[' | b'"', ..]) && memmem::find(line, b"\":").is_some()
+        || line.starts_with(b"{") && words(line).next().is_some_and(is_key)
+}
+
+/// A rule without what it says for people.
+pub(super) fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
+    let mut line = Cow::Borrowed(line);
+    let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
+    if !is_quoted && memmem::find(&line, b"comment").is_none() {
+        return line;
+    }
+    for name in [&b"--comment"[..], b"comment", b"prefix", b"label", b"description"] {
+        let Some(at) = memmem::find(&line, name).map(|at| at + name.len()) else {
+            continue;
+        };
+        let is_end = |end: &usize| line[at + 1 + end] != b'\\';
+        let end = match &line[at..] {
+            [b' ' | b'=', quote @ (b'"' | b'\''), text @ ..] => {
+                memchr::memchr_iter(*quote, text).find(is_end).map(|end| end + 3)
+            }
+            [b' ' | b'=', first, ..] if *first != b'-' && name.ends_with(b"comment") => {
+                memchr::memchr(b' ', &line[at + 1..]).map(|end| end + 1)
+            }
+            _ => continue,
+        };
+        let rest = end.map_or(&b""[..], |end| &line[at + end..]);
+        line = [&line[..at - name.len()], b" ", rest].concat().into();
+    }
+    line
+}
+
+/// Whether semicolons are between fields. Behind others, statements and comments begin.
+pub(super) fn is_row(line: &[u8]) -> bool {
+    memchr::memchr(b';', line).is_some_and(|at| {
+        let is_apart = line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+        !is_apart && !line[..at].trim_ascii().contains(&b' ')
+    })
+}
