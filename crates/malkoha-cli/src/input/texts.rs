@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::{List, Side, name};
 use crate::records::domains::Line;
 use crate::records::networks::Place;
-use crate::records::{Batch, Form, Keys, Source};
+use crate::records::{Batch, Form, Keys, Source, Unfit};
 
 /// Lists, one behind the other, and what of their records is compared.
 pub(crate) struct Texts {
@@ -140,6 +140,18 @@ impl Texts {
     /// Reports a line of a list that began what did not end.
     pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
         self.keys[file].0.tally().into_iter().for_each(|it| it.tell_unended(file, place));
+    }
+
+    /// Counts a record of a list that others make unfit.
+    pub(crate) fn note(
+        &self,
+        file: usize,
+        at: (u64, usize),
+        place: &Place,
+        why: Unfit,
+    ) -> Result<()> {
+        let tally = self.keys[file].0.tally();
+        tally.map_or(Ok(()), |it| it.note(file, &place.1, why, at, || place.0))
     }
 
     /// As [`read`](Self::read), without counting records another time.

@@ -91,6 +91,11 @@ impl Batch<'_, '_> {
         self.noting.source.file
     }
 
+    /// Where a record begins, in the order of those of a file.
+    pub(crate) fn at(&self, i: usize) -> (u64, usize) {
+        self.noting.at(self.records[i])
+    }
+
     /// The line of the file with which a record begins.
     pub(crate) fn line(&self, i: usize) -> u64 {
         self.noting.line(self.records[i])
@@ -100,14 +105,18 @@ impl Batch<'_, '_> {
 impl Noting<'_> {
     fn line(&self, record: &[u8]) -> u64 {
         let text = self.source.text;
-        let before = &text[..(record.as_ptr() as usize - text.as_ptr() as usize).min(text.len())];
+        let before = &text[..self.at(record).1.min(text.len())];
         self.source.lines_before + memchr_iter(self.separator, before).count() as u64 + 1
     }
 
     fn note(&self, record: &[u8], why: Unfit) -> Result<()> {
         let Some(tally) = self.tally else { return Ok(()) };
-        let &Source { file, lines_before, .. } = self.source;
-        tally.note(file, record, why, lines_before, || self.line(record))
+        tally.note(self.source.file, record, why, self.at(record), || self.line(record))
+    }
+
+    fn at(&self, record: &[u8]) -> (u64, usize) {
+        let offset = (record.as_ptr() as usize).wrapping_sub(self.source.text.as_ptr() as usize);
+        (self.source.lines_before, offset)
     }
 }
 

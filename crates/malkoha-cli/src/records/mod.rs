@@ -23,7 +23,6 @@ pub(crate) mod networks;
 mod options;
 pub(crate) mod range;
 mod ranges;
-mod rules;
 mod spelling;
 mod split;
 mod tally;

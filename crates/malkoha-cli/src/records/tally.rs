@@ -57,6 +57,8 @@ struct Noted {
 
 #[derive(Clone, Debug)]
 struct First {
+    /// The lines before the source that has it, and its offset there.
+    at: (u64, usize),
     line: u64,
     record: String,
     why: Unfit,
@@ -146,25 +148,23 @@ impl Tally {
         self.files[file].all.fetch_add(records, Ordering::Relaxed);
     }
 
-    /// Counts a record. `line` tells its line, if it can be the first.
-    pub(super) fn note(
+    /// Counts a record that begins at a place. `line` tells its line, if it is the first.
+    pub(crate) fn note(
         &self,
         file: usize,
         record: &[u8],
         why: Unfit,
-        lines_before: u64,
+        at: (u64, usize),
         line: impl FnOnce() -> u64,
     ) -> Result<()> {
         let file = &self.files[file];
         let noted = file.noted(why);
         noted.count.fetch_add(1, Ordering::Relaxed);
         let mut first = noted.first.lock();
-        if first.as_ref().is_none_or(|first| first.line > lines_before) {
-            let line = line();
-            if first.as_ref().is_none_or(|first| first.line > line) {
-                let (record, under) = (shown(record), String::new());
-                *first = Some(First { line, record, why, under });
-            }
+        // Looking for the line is work.
+        if first.as_ref().is_none_or(|first| first.at > at) {
+            let (record, under) = (shown(record), String::new());
+            *first = Some(First { at, line: line(), record, why, under });
         }
         if self.strict && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::NoTime)) {
             bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
@@ -193,7 +193,7 @@ impl Tally {
         let of = if self.of_lists { "list " } else { "" };
         for File { name, all, unfit, .. } in &self.files {
             let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
-            if let Some(First { line, record, why, under }) =
+            if let Some(First { line, record, why, under, .. }) =
                 unfit.first.lock().take_if(|_| all_are)
             {
                 bail!(
@@ -215,7 +215,8 @@ impl Tally {
             }
             let all = all.load(Ordering::Relaxed);
             for noted in [unfit, told, long] {
-                let Some(First { line, record, why, under }) = noted.first.lock().clone() else {
+                let Some(First { line, record, why, under, .. }) = noted.first.lock().clone()
+                else {
                     continue;
                 };
                 let count = noted.count.load(Ordering::Relaxed);

@@ -45,6 +45,13 @@ pub(crate) enum Unfit {
     Narrower,
     /// A rule for some of the requests to a domain.
     Conditional,
+    /// A rule for some programs.
+    Programs,
+    /// A name of one label, unlike others of its list.
+    Label,
+    /// It stands for entries that are not in the list.
+    Elsewhere,
+    Encoded,
     /// It is compared all the same, and moves no time.
     NoTime,
     /// It is compared all the same, with more fields than its header.
@@ -109,6 +116,10 @@ impl fmt::Display for Unfit {
             Self::Partly => "has parts that are no domains",
             Self::Narrower => "names a page or a mailbox, and stands for the whole domain",
             Self::Conditional => "is for some requests to a domain alone: a type, a page or a site",
+            Self::Programs => "is for some programs alone, as is what follows up to '!#endif'",
+            Self::Label => "is no name with a dot as others: write '.name' for a top-level domain",
+            Self::Elsewhere => "stands for entries elsewhere: name their file, or write them out",
+            Self::Encoded => "may be Base64: decode the list, as by base64 -d",
             Self::NoTime => return write!(f, "has no time: --time-field takes {SPELLINGS}"),
             Self::Long => {
                 "has more fields than the header: put fields that contain the delimiter in quotes"

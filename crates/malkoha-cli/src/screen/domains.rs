@@ -7,9 +7,8 @@ use memchr::memchr;
 use super::suffixes::{Suffix, Suffixes};
 use super::{Matcher, Origin};
 use crate::input::Texts;
-use crate::records::domains::{
-    FINAL, IMPORTANT, Line, Reach, domains, domains_in_zone, is_listed, trimmed, zone_of,
-};
+use crate::records::domains::{FINAL, IMPORTANT, Lines, Reach, domains, is_listed, trimmed};
+use crate::records::networks::{Place, Verdict};
 use crate::records::{Unfit, is_lowered, is_name, split};
 
 /// The names of lists.
@@ -183,6 +182,15 @@ fn reach_of(byte: u8) -> Reach {
     Reach { itself: byte & 7, below: byte >> 4 & 7 }
 }
 
+/// Names of one label in a list, which are words of something else if other names have dots.
+#[derive(Default)]
+struct Labels {
+    first: Option<((u64, usize), Place)>,
+    /// Where they begin among all names.
+    places: Vec<usize>,
+    has_others: bool,
+}
+
 /// The names of lists, each in a line of its own behind a byte that tells what it stands for.
 #[derive(Default)]
 pub(crate) struct Names {
@@ -194,11 +202,14 @@ pub(crate) struct Names {
 impl Names {
     /// Adds the names of lists; all of them are exceptions if these are allowed.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        let mut within = (0, Vec::new());
+        let (mut lines, mut labels) = (Lines::new(allowed), vec![Labels::default()]);
         lists.read_forms(|batch, i, line| {
-            let (file, zone) = &within;
-            let zone = if *file == batch.file() { &zone[..] } else { b"" };
-            let read = domains_in_zone(line, zone, |name, reach| {
+            if batch.file() >= labels.len() {
+                labels.resize_with(batch.file() + 1, Labels::default);
+                lines = Lines::new(allowed);
+            }
+            let (labels, since) = (&mut labels[batch.file()], self.text.len());
+            let read = lines.read(line, since, |name, reach| {
                 if with_origins {
                     let origin = Origin { list: batch.file(), line: batch.line(i) };
                     self.origins.push((self.text.len(), origin));
@@ -207,13 +218,35 @@ impl Names {
                 self.text.extend_from_slice(name);
                 self.text.push(END);
             });
-            if read == Line::Nothing
-                && let Some(zone) = zone_of(line)
-            {
-                within = (batch.file(), zone.to_vec());
+            if let Some((since, verdict)) = lines.turned.take() {
+                self.turn(since, verdict);
+            }
+            if lines.is_label {
+                labels
+                    .first
+                    .get_or_insert_with(|| (batch.at(i), (batch.line(i), line.into()).into()));
+                labels.places.push(since);
+            } else if !labels.has_others {
+                labels.has_others = memchr(b'.', &self.text[since..]).is_some();
             }
             (read, None)
-        })
+        })?;
+        for (file, Labels { first, places, has_others }) in labels.into_iter().enumerate() {
+            let Some((at, place)) = first.filter(|_| has_others) else { continue };
+            for name in places {
+                self.text[name] = byte_of(Reach::default());
+                lists.note(file, at, &place, Unfit::Label)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does with all names from a place on what their block says at its end.
+    fn turn(&mut self, mut at: usize, verdict: Verdict) {
+        while at < self.text.len() {
+            self.text[at] = byte_of(reach_of(self.text[at]).judged(verdict));
+            at += self.at(at).len() + 2;
+        }
     }
 
     /// The rank of the name that begins at a place, or of the names below it.

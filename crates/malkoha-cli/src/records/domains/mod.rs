@@ -1,12 +1,22 @@
 //! Domains in lines, as people have them: names, URLs, and the syntaxes of resolvers and blockers.
 
+mod blockers;
+mod blocks;
+mod lines;
+mod rules;
+mod text;
+
 use std::borrow::Cow;
 
 use idna::AsciiDenyList;
 
 use super::Unfit;
-use super::rules::{Rule, hides, rule, words};
+use super::networks::Verdict;
 use super::words::is_name;
+use blockers::hides;
+pub(crate) use lines::Lines;
+use rules::{Rule, rule};
+use text::words;
 
 /// The ranks of the rules for a name itself and for all names below it. The highest rank decides:
 /// odd ranks list a name, even ones except it, and 0 is no rule.
@@ -26,8 +36,8 @@ pub(crate) fn is_listed(said: u8) -> bool {
     !said.is_multiple_of(2)
 }
 
-pub(super) const ITSELF: Reach = Reach { itself: 1, below: 0 };
-pub(super) const ALL: Reach = Reach { itself: 1, below: 1 };
+const ITSELF: Reach = Reach { itself: 1, below: 0 };
+const ALL: Reach = Reach { itself: 1, below: 1 };
 
 impl Reach {
     /// The same with others in the place of what is said.
@@ -37,8 +47,17 @@ impl Reach {
     }
 
     /// The same as an exception.
-    pub(super) fn excepted(self) -> Self {
+    fn excepted(self) -> Self {
         self.map(|it| it + 1)
+    }
+
+    /// The same in a block of which this is said.
+    pub(crate) fn judged(self, verdict: Verdict) -> Self {
+        match verdict {
+            Ok(false) => self,
+            Ok(true) => self.map(|it| if is_listed(it) { it + 1 } else { it }),
+            Err(_) => Self::default(),
+        }
     }
 
     pub(crate) fn max(self, other: Self) -> Self {
@@ -103,10 +122,9 @@ pub(crate) fn domains(line: &[u8], each: impl FnMut(&[u8], Reach)) -> Line {
 }
 
 /// The zone that a line sets for those that follow, without a final dot.
-pub(crate) fn zone_of(line: &[u8]) -> Option<&[u8]> {
+fn zone_of(line: &[u8]) -> Option<&[u8]> {
     let mut words = words(line);
     let name = match (words.next()?, line[0].is_ascii_whitespace()) {
-        (b"zone", _) => return words.next(),
         (b"$ORIGIN", _) => words.next()?,
         (name, false) if words.take(3).any(|word| word == b"SOA") => name,
         _ => return None,
@@ -115,11 +133,7 @@ pub(crate) fn zone_of(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// The same for a line of a response policy zone, whose absolute names have the zone's behind them.
-pub(crate) fn domains_in_zone(
-    line: &[u8],
-    zone: &[u8],
-    mut each: impl FnMut(&[u8], Reach),
-) -> Line {
+fn domains_in_zone(line: &[u8], zone: &[u8], mut each: impl FnMut(&[u8], Reach)) -> Line {
     let mut one = |name: &[u8], reach: Reach| {
         let (name, reach) = match name {
             // Even of a rule for a name alone.
@@ -139,17 +153,13 @@ pub(crate) fn domains_in_zone(
     if line.strip_prefix(b"//").is_some_and(|it| !it.contains(&b'/')) {
         return Line::Unfit(Unfit::Slashes);
     }
-    // An item of YAML or JSON.
-    let item = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii();
-    let item = item.strip_suffix(b",").unwrap_or(item);
-    let line = match item {
-        [first @ (b'"' | b'\''), inner @ .., last] if first == last => inner,
-        item => item,
-    };
+    let line = item_of(line);
     let (mut all, mut any) = (true, false);
     let found = match rule(line, zone) {
         Rule::One(name, reach) => one(name, reach),
-        Rule::Part(name) if one(name, ALL) => return Line::Told(Unfit::Narrower),
+        Rule::Part(name) if has_parent(name) && one(name, ALL) => {
+            return Line::Told(Unfit::Narrower);
+        }
         Rule::Owned(name, reach) => one(name.as_bytes(), reach),
         Rule::Many(names, reach) => {
             // All of them, even if one is no name.
@@ -159,17 +169,36 @@ pub(crate) fn domains_in_zone(
             });
             all
         }
-        Rule::Local | Rule::Setting => return Line::Nothing,
-        Rule::Disabled => return Line::Unfit(Unfit::Undone),
-        Rule::Else => return Line::Unfit(Unfit::Else),
-        Rule::Conditional => return Line::Unfit(Unfit::Conditional),
-        Rule::Part(_) | Rule::Unknown => false,
+        Rule::Nothing => return Line::Nothing,
+        Rule::Part(_) => false,
+        Rule::Unfit(why) => return Line::Unfit(why),
     };
     match found {
         true => Line::Entries,
         false if any => Line::Told(Unfit::Partly),
         false => Line::Unfit(Unfit::NoDomain),
     }
+}
+
+/// What is in an item of YAML or JSON, or all of another line.
+fn item_of(line: &[u8]) -> &[u8] {
+    let item = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii();
+    let item = item.strip_suffix(b",").unwrap_or(item);
+    match item {
+        // The last one before the end of its list, perhaps.
+        [first @ (b'"' | b'\''), inner @ .., last]
+        | [first @ (b'"' | b'\''), inner @ .., last, b']']
+            if first == last =>
+        {
+            inner
+        }
+        item => item,
+    }
+}
+
+/// Whether a name is not a top-level domain.
+fn has_parent(name: &[u8]) -> bool {
+    name.strip_prefix(b".").unwrap_or(name).contains(&b'.')
 }
 
 /// Whether a line is a comment, or what stands before and behind the entries of a file.
@@ -180,14 +209,14 @@ fn is_nothing(line: &[u8]) -> bool {
         return !text.contains(&b'.') || text.iter().any(u8::is_ascii_whitespace);
     }
     if b"#!;".contains(first) {
-        return !hides(line);
+        return !hides(line) && !line.starts_with(b"!#i");
     }
     match line {
         // The name of a format or section, and what is said of a zone.
         [b'[', second, rest @ .., b']'] if second.is_ascii_alphabetic() => {
             return !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
         }
-        [b'$', second, ..] => return second.is_ascii_uppercase(),
+        [b'$', second, ..] => return matches!(second, b'O' | b'T'),
         // The name of a list, in YAML.
         [name @ .., b':'] if !line.starts_with(b"local-") => {
             return name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'-');
@@ -215,46 +244,4 @@ fn is_frame(line: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// One case in each line: names and what they stand for, and lines of lists that have them.
-    const CASES: &str = include_str!("domains.txt");
-
-    #[test]
-    fn names_are_as_long_as_any() {
-        let label = |len: usize| "a".repeat(len);
-        let long = [label(63), label(63), label(63), label(61)].join(".");
-        for (name, is_one) in [
-            (label(63) + ".example", true),
-            (label(64) + ".example", false),
-            (long.clone(), true),
-            (long + "a", false),
-            ("é".repeat(60) + ".example", false),
-        ] {
-            assert_eq!(normal(name.as_bytes()).is_some(), is_one, "{name}");
-        }
-    }
-
-    #[test]
-    fn lines_as_people_have_them() {
-        for case in CASES.lines() {
-            let (expected, lines) = case.split_once(" ¦ ").unwrap();
-            for line in lines.split(" ¦ ") {
-                let (mut names, mut reaches) = (Vec::new(), Vec::new());
-                let read = domains(line.as_bytes(), |name, reach| {
-                    names.push(String::from_utf8(name.to_vec()).unwrap());
-                    reaches.push(format!("{}{}", reach.itself, reach.below));
-                });
-                let found = match read {
-                    Line::Entries => format!("{} {}", names.join(","), reaches[0]),
-                    Line::Nothing => "Nothing".to_owned(),
-                    Line::Told(why) | Line::Unfit(why) => {
-                        format!("{why:?} {}", names.join(",")).trim_end().to_owned()
-                    }
-                };
-                assert_eq!(found, expected, "{line}");
-            }
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,140 @@
+//! The lines of a list, of which one may say what others mean.
+
+use super::super::networks::Verdict;
+use super::blocks::Blocks;
+use super::text::is_local;
+use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal, zone_of};
+use crate::records::words::is_name;
+
+/// Reads the lines of a list, and remembers in which blocks they are.
+#[derive(Default)]
+pub(crate) struct Lines {
+    is_allowed: bool,
+    /// The zone that names are in.
+    zone: Vec<u8>,
+    blocks: Blocks,
+    /// A line that goes on in the next one.
+    begun: Vec<u8>,
+    /// What the last line said of all names of its block, and where these begin.
+    pub(crate) turned: Option<(usize, Verdict)>,
+    /// Whether the last line was a name of one label, and nothing else.
+    pub(crate) is_label: bool,
+}
+
+impl Lines {
+    /// Of a list that is allowed, or blocked.
+    pub(crate) fn new(is_allowed: bool) -> Self {
+        Self { is_allowed, ..Self::default() }
+    }
+
+    /// Calls `each` with the names of a line, and what each stands for. `since` is where the list's
+    /// next names are put.
+    #[inline]
+    pub(crate) fn read(
+        &mut self,
+        all: &[u8],
+        since: usize,
+        mut each: impl FnMut(&[u8], Reach),
+    ) -> Line {
+        if self.blocks.is_empty()
+            && self.begun.is_empty()
+            && let Some((name, is_label)) = plain(all)
+            && let Some(name) = normal(name)
+        {
+            each(&name, ALL);
+            self.is_label = is_label;
+            return Line::Entries;
+        }
+        self.is_label = false;
+        let line = all.trim_ascii();
+        if matches!(line, [] | [b'#' | b'!' | b';', ..]) {
+            self.blocks.directive(line, since);
+            return domains_in_zone(line, &self.zone, |_, _| {});
+        }
+        if let Some(begun) = line.strip_suffix(b"\\") {
+            // The blanks before the first part tell in which block it is.
+            let is_first = self.begun.is_empty();
+            let width = if is_first { all.len() - all.trim_ascii_start().len() } else { 0 };
+            self.begun.extend_from_slice(&all[..width]);
+            self.begun.extend_from_slice(begun);
+            return Line::Nothing;
+        }
+        if self.begun.is_empty() {
+            return self.whole(all, since, each);
+        }
+        let mut all = std::mem::take(&mut self.begun);
+        all.extend_from_slice(line);
+        self.whole(&all, since, each)
+    }
+
+    /// Reads a line that does not go on.
+    fn whole(&mut self, all: &[u8], since: usize, mut each: impl FnMut(&[u8], Reach)) -> Line {
+        let item = item_of(all.trim_ascii());
+        self.blocks.enter(all, item, since);
+        if let Some((since, verdict)) = self.blocks.turn(item, since) {
+            self.blocks.brackets(item, since);
+            let verdict = self.judged(verdict);
+            self.turned = Some((since, verdict));
+            return match verdict {
+                Ok(false) => Line::Nothing,
+                Ok(true) if self.is_allowed => Line::Nothing,
+                Ok(true) => Line::Told(Unfit::Excepted),
+                Err(why) => Line::Unfit(why),
+            };
+        }
+        if self.blocks.heading(all, item, since) {
+            return Line::Nothing;
+        }
+        let verdict = self.blocks.verdict().map_or(Ok(false), |it| self.judged(it));
+        let read = domains_in_zone(all, &self.zone, |name, reach| {
+            if verdict.is_ok() {
+                each(name, reach.judged(verdict));
+            }
+        });
+        let opens = self.blocks.brackets(item, since);
+        match (read, verdict) {
+            (Line::Entries | Line::Told(_), Err(why)) => return Line::Unfit(why),
+            (Line::Entries, Ok(true)) if !self.is_allowed => return Line::Told(Unfit::Excepted),
+            // The name of a list.
+            (Line::Unfit(Unfit::NoDomain), _) if opens && !item.contains(&b'.') => {
+                return Line::Nothing;
+            }
+            (Line::Nothing, _) => {
+                if let Some(zone) = zone_of(all) {
+                    self.zone = zone.to_vec();
+                }
+            }
+            _ => {}
+        }
+        self.is_label = read == Line::Entries && is_name(item) && is_label(item);
+        read
+    }
+
+    /// The verdict on names of this list: those that are blocked are not allowed.
+    fn judged(&self, verdict: Verdict) -> Verdict {
+        if self.is_allowed && verdict == Ok(false) { Err(Unfit::Else) } else { verdict }
+    }
+}
+
+/// The name in a line of the most frequent forms, and whether it is one label and nothing else.
+#[inline]
+fn plain(all: &[u8]) -> Option<(&[u8], bool)> {
+    let line = all.trim_ascii();
+    let address = line.strip_prefix(b"0.0.0.0").or_else(|| line.strip_prefix(b"127.0.0.1"));
+    let (name, is_alone) = match address {
+        Some(rest) if rest.first()?.is_ascii_whitespace() => (rest.trim_ascii_start(), false),
+        Some(_) => return None,
+        None => match line.strip_prefix(b"||") {
+            Some(rule) => (rule.strip_suffix(b"^")?, false),
+            None => (line, true),
+        },
+    };
+    // A line of digits may be a time.
+    let is_first = |it: &u8| it.is_ascii_alphabetic() || !is_alone && it.is_ascii_digit();
+    let is_one = is_first(name.first()?) && is_name(name) && (address.is_none() || !is_local(name));
+    is_one.then(|| (name, is_alone && is_label(name)))
+}
+
+fn is_label(name: &[u8]) -> bool {
+    memchr::memchr(b'.', name.strip_suffix(b".").unwrap_or(name)).is_none()
+}

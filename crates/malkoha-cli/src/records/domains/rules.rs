@@ -1,0 +1,302 @@
+//! The syntaxes of resolvers and proxies, each a function that reads lines with its first words.
+
+use super::blockers::{blocker, exception, hides, regex};
+use super::text::{
+    is_address, is_encoded, is_host, is_local, is_type, second, split, value, words,
+};
+use super::{ALL, ITSELF, Reach, Unfit, trimmed};
+
+/// What a line says.
+pub(super) enum Rule<'a> {
+    One(&'a [u8], Reach),
+    /// The host of a page, or of a mailbox.
+    Part(&'a [u8]),
+    Owned(String, Reach),
+    Many(Box<dyn Iterator<Item = &'a [u8]> + 'a>, Reach),
+    /// Names of the machine itself, and settings.
+    Nothing,
+    Unfit(Unfit),
+}
+
+type Read = for<'a> fn(&'a [u8]) -> Rule<'a>;
+
+/// Those that begin with a word, or with the name of an option and `=`.
+const PROGRAMS: [(&[u8], Read); 31] = [
+    (b"local-zone:", unbound_zone),
+    (b"local-data:", unbound_data),
+    (b"zone", bind_zone),
+    (b"type", bind_setting),
+    (b"file", bind_setting),
+    (b"forward", bind_setting),
+    (b"forwarders", bind_setting),
+    (b"masters", bind_setting),
+    (b"primaries", bind_setting),
+    (b"notify", bind_setting),
+    (b"address", |line| paths(second(line), false, None)),
+    (b"nameserver", |line| paths(second(line), true, None)),
+    (b"domain-rules", smartdns_rules),
+    (b"add", mikrotik),
+    (b"/ip", mikrotik),
+    (b"address=", |line| paths(value(line), false, None)),
+    (b"server=", |line| paths(value(line), true, None)),
+    (b"local=", |line| paths(value(line), true, None)),
+    // Routes for what a name leads to.
+    (b"ipset=", |_| Rule::Unfit(Unfit::Else)),
+    (b"nftset=", |_| Rule::Unfit(Unfit::Else)),
+    (b"cname=", |_| Rule::Unfit(Unfit::Else)),
+    (b"conf-file=", elsewhere),
+    (b"conf-dir=", elsewhere),
+    (b"addn-hosts=", elsewhere),
+    (b"servers-file=", elsewhere),
+    (b"include:", elsewhere),
+    (b"include", elsewhere),
+    (b"$INCLUDE", elsewhere),
+    (b"$GENERATE", elsewhere),
+    (b"!#include", elsewhere),
+    (b"!#if", |_| Rule::Unfit(Unfit::Programs)),
+];
+
+pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+    if hides(line) {
+        return Rule::Unfit(Unfit::NoDomain);
+    }
+    match line {
+        [b'@', b'@', rest @ ..] => return exception(rest),
+        [b'|', ..] => return blocker(line),
+        [b'=', name @ ..] => return Rule::One(name, ITSELF),
+        // A part of URLs.
+        [b'.', middle @ .., b'.'] if !middle.contains(&b'.') => {
+            return Rule::Unfit(Unfit::NoDomain);
+        }
+        _ => {}
+    }
+    let pattern = line.strip_prefix(b"/").and_then(|it| it.strip_suffix(b"/")).unwrap_or(line);
+    if let Some(pattern) =
+        pattern.strip_suffix(b"$").filter(|it| matches!(it[..], [b'^' | b'(', ..]))
+    {
+        return regex(pattern);
+    }
+    if let Some(url) = line.strip_prefix(b"//") {
+        return host(url);
+    }
+    // Others only mention a URL.
+    let is_scheme =
+        |text: &[u8]| text.iter().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it));
+    if let Some(at) = memchr::memmem::find(line, b"://").filter(|&at| is_scheme(&line[..at])) {
+        return host(&line[at + 3..]);
+    }
+    let first = words(line).next().unwrap_or(b"");
+    // Addresses of interfaces have a name behind them.
+    let bare = first.split(|&byte| byte == b'%').next().unwrap_or(first);
+    if first == b"0" || is_address(bare) {
+        return hosts(line, bare);
+    }
+    let option = memchr::memchr(b'=', first).map(|at| &first[..=at]);
+    if let Some((_, read)) = PROGRAMS.iter().find(|it| it.0 == option.unwrap_or(first)) {
+        return read(line);
+    }
+    if option.is_some() {
+        return Rule::Unfit(Unfit::NoDomain);
+    }
+    if let Some((kind, rest)) = split(line, b',') {
+        return proxy(kind, rest);
+    }
+    match split(first, b':') {
+        Some((b"include", _)) => return elsewhere(line),
+        Some((kind @ (b"domain" | b"full"), name)) => {
+            let name = split(name, b':').map_or(name, |(name, _)| name);
+            return Rule::One(name, if kind == b"full" { ITSELF } else { ALL });
+        }
+        _ => {}
+    }
+    let is_comment = |word: &[u8]| b"#;".contains(&word[0]) || word.starts_with(b"//");
+    if words(line).nth(1).is_none_or(is_comment) {
+        if is_encoded(first) {
+            return Rule::Unfit(Unfit::Encoded);
+        }
+        // Behind these signs are attributes.
+        let end = memchr::memmem::find(first, b":@").unwrap_or(first.len());
+        return host(first[..end].strip_suffix(b"^").unwrap_or(&first[..end]));
+    }
+    record(line, zone)
+}
+
+/// `address name ...`
+fn hosts<'a>(line: &'a [u8], address: &[u8]) -> Rule<'a> {
+    let names = words(line).skip(1).take_while(|word| !word.starts_with(b"#"));
+    let mut names = names.peekable();
+    if names.peek().is_none() {
+        return Rule::Unfit(Unfit::NoDomain);
+    }
+    let mut names = names.filter(|name| !is_local(name)).peekable();
+    match names.peek() {
+        Some(_) if is_host(address) => Rule::Unfit(Unfit::Else),
+        Some(_) => Rule::Many(Box::new(names), ALL),
+        None => Rule::Nothing,
+    }
+}
+
+/// `name [time] [class] type data`, in a zone.
+fn record<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+    let mut words = words(line);
+    let first = words.next().unwrap_or(b"");
+    if !words.by_ref().take(3).any(is_type) {
+        return Rule::Unfit(Unfit::NoDomain);
+    }
+    let to = words.next().unwrap_or(b"");
+    if is_host(to) {
+        return Rule::Unfit(Unfit::Else);
+    }
+    let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
+    let before_zone = first.strip_suffix(b".").and_then(|it| it.strip_suffix(zone));
+    let name = before_zone.filter(|_| has_policy && !zone.is_empty()).unwrap_or(first);
+    if is_trigger(trimmed(name)) {
+        // For addresses, and servers of names.
+        return Rule::Unfit(Unfit::NoDomain);
+    }
+    let policy = trimmed(to).to_ascii_lowercase();
+    match policy.as_slice() {
+        b"rpz-passthru" => Rule::One(name, ALL.excepted()),
+        // How it was written before.
+        _ if trimmed(to).eq_ignore_ascii_case(trimmed(name)) => Rule::One(name, ALL.excepted()),
+        b"rpz-tcp-only" => Rule::Unfit(Unfit::NoDomain),
+        // Requests are answered as for another name.
+        _ if !to.is_empty() && !has_policy && !is_address(to) => Rule::Unfit(Unfit::Else),
+        _ => Rule::One(name, ALL),
+    }
+}
+
+fn unbound_zone(line: &[u8]) -> Rule<'_> {
+    let mut words = words(line).skip(1);
+    let Some(name) = words.next() else { return Rule::Unfit(Unfit::NoDomain) };
+    match words.next().unwrap_or(b"") {
+        b"inform" | b"nodefault" => Rule::Unfit(Unfit::Else),
+        it if it.ends_with(b"transparent") => Rule::One(name, ALL.excepted()),
+        _ => Rule::One(name, ALL),
+    }
+}
+
+fn unbound_data(line: &[u8]) -> Rule<'_> {
+    let mut words = words(line).skip(1);
+    let Some(name) = words.next() else { return Rule::Unfit(Unfit::NoDomain) };
+    let mut said = words.skip_while(|word| !is_type(word));
+    match (said.next(), said.next()) {
+        (Some(_), Some(to)) if is_address(to) && !is_host(to) || to == b"." => Rule::One(name, ALL),
+        _ => Rule::Unfit(Unfit::Else),
+    }
+}
+
+/// A zone of BIND, whose type is perhaps in another line.
+fn bind_zone(line: &[u8]) -> Rule<'_> {
+    let Some(name) = words(line).nth(1) else { return Rule::Unfit(Unfit::NoDomain) };
+    if asks_elsewhere(line) { Rule::Unfit(Unfit::Else) } else { Rule::One(name, ALL) }
+}
+
+/// Whether a type of zones, of which a line tells, asks for its names elsewhere.
+pub(super) fn asks_elsewhere(line: &[u8]) -> bool {
+    let ask: [&[u8]; 5] = [b"forward", b"slave", b"secondary", b"stub", b"static-stub"];
+    let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
+    let mut kind = text.filter(|it| !it.is_empty()).skip_while(|&word| word != b"type");
+    kind.nth(1).is_some_and(|kind| ask.contains(&kind))
+}
+
+fn bind_setting(line: &[u8]) -> Rule<'_> {
+    let is_one = matches!(line, [.., b';' | b'{']);
+    if is_one { Rule::Nothing } else { Rule::Unfit(Unfit::NoDomain) }
+}
+
+fn smartdns_rules(line: &[u8]) -> Rule<'_> {
+    let mut said = words(line).skip_while(|&word| !matches!(word, b"-a" | b"-address"));
+    match said.nth(1) {
+        Some(to @ (b"#" | b"-")) => paths(second(line), false, Some(to)),
+        _ => Rule::Unfit(Unfit::Else),
+    }
+}
+
+/// Static records of MikroTik.
+fn mikrotik(line: &[u8]) -> Rule<'_> {
+    let has = |wanted: &[u8]| words(line).any(|word| word == wanted);
+    if has(b"disabled=yes") || has(b"remove") || has(b"disable") {
+        return Rule::Unfit(Unfit::Undone);
+    }
+    let mut added = words(line).skip_while(|&word| word != b"add").peekable();
+    if added.peek().is_none() {
+        return Rule::Nothing;
+    }
+    // Other sections have names of something else, and other records lead somewhere.
+    let leads = |word: &[u8]| match split(word, b'=') {
+        Some((b"type", kind)) => !matches!(kind, b"NXDOMAIN" | b"A" | b"AAAA"),
+        Some((b"cname" | b"regexp" | b"forward-to", _)) => true,
+        Some((_, value)) => is_host(value),
+        None => false,
+    };
+    if line.starts_with(b"/") && !has(b"dns") || words(line).any(leads) {
+        return Rule::Unfit(Unfit::Else);
+    }
+    let name = added.find_map(|word| word.strip_prefix(b"name="));
+    // In quotes, it is a word of its own.
+    let name = name.and_then(|it| if it.is_empty() { added.next() } else { Some(it) });
+    name.map_or(Rule::Unfit(Unfit::NoDomain), |name| Rule::One(name, ALL))
+}
+
+/// `kind,name,policy`, of Clash, Surge and Quantumult.
+fn proxy<'a>(kind: &[u8], rest: &'a [u8]) -> Rule<'a> {
+    let (name, policy) = split(rest, b',').unwrap_or((rest, b""));
+    let reach = match kind.to_ascii_uppercase().as_slice() {
+        b"DOMAIN-SUFFIX" | b"HOST-SUFFIX" => ALL,
+        b"DOMAIN" | b"HOST" => ITSELF,
+        _ => return Rule::Unfit(Unfit::NoDomain),
+    };
+    let end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+    let policy = policy.trim_ascii_start().split(end).next().unwrap_or(policy);
+    let reach = match policy.to_ascii_uppercase().as_slice() {
+        b"" | b"NO-RESOLVE" | b"EXTENDED-MATCHING" | b"PRE-MATCHING" => reach,
+        b"DIRECT" => reach.excepted(),
+        it if it.starts_with(b"REJECT") => reach,
+        // Requests go another way.
+        _ => return Rule::Unfit(Unfit::Else),
+    };
+    Rule::One(name.trim_ascii(), reach)
+}
+
+/// A line that stands for entries of another file, or for many names.
+fn elsewhere(_: &[u8]) -> Rule<'_> {
+    Rule::Unfit(Unfit::Elsewhere)
+}
+
+/// The names between slashes, and where requests for them go: as in `/a.example/b.example/#`, or as
+/// options behind such a word say.
+fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
+    let Some(rest) = text.strip_prefix(b"/") else { return Rule::Unfit(Unfit::NoDomain) };
+    let Some(end) = memchr::memrchr(b'/', rest) else { return Rule::Unfit(Unfit::NoDomain) };
+    let reach = match (said.unwrap_or(&rest[end + 1..]), forwards) {
+        (b"-", _) | (b"#", true) => ALL.excepted(),
+        // An exception for one kind of addresses.
+        ([b'-', ..], false) => return Rule::Unfit(Unfit::NoDomain),
+        ([_, ..], true) => return Rule::Unfit(Unfit::Else),
+        (to, _) if is_host(to) => return Rule::Unfit(Unfit::Else),
+        _ => ALL,
+    };
+    Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)
+}
+
+/// The host of a URL without its scheme, or a name with a port.
+pub(super) fn host(text: &[u8]) -> Rule<'_> {
+    // Browsers take a backslash for a slash.
+    let end = text.iter().position(|byte| br"/\?#".contains(byte)).unwrap_or(text.len());
+    let (text, path) = text.split_at(end);
+    let mailbox = memchr::memrchr(b'@', text);
+    let text = mailbox.map_or(text, |at| &text[at + 1..]);
+    let name = match split(text, b':') {
+        Some((name, port)) if !port.is_empty() && port.iter().all(u8::is_ascii_digit) => name,
+        _ => text,
+    };
+    let is_all = matches!(path, [] | [b'/' | b'\\'] | [b'#', ..]) && mailbox.is_none();
+    if is_all { Rule::One(name, ALL) } else { Rule::Part(name) }
+}
+
+/// Whether a name of a response policy zone is for something else than requests for a name.
+fn is_trigger(name: &[u8]) -> bool {
+    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
+    last.starts_with(b"rpz-")
+}

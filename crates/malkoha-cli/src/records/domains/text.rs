@@ -1,0 +1,60 @@
+//! Words in lines, and what they are.
+
+use std::net::IpAddr;
+
+pub(super) fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, text)?;
+    Some((&text[..place], &text[place + 1..]))
+}
+
+/// Whether a word is the type of a record that a request for a name gets.
+pub(super) fn is_type(word: &[u8]) -> bool {
+    let types: [&[u8]; 3] = [b"CNAME", b"A", b"AAAA"];
+    types.iter().any(|it| it.eq_ignore_ascii_case(word))
+}
+
+pub(super) fn is_address(word: &[u8]) -> bool {
+    word.last().is_some_and(|&last| last.is_ascii_hexdigit() || last == b':')
+        && str::from_utf8(word).is_ok_and(|word| word.parse::<IpAddr>().is_ok())
+}
+
+/// Whether a word is an address that a request may lead to, unlike those of blocked names.
+pub(super) fn is_host(word: &[u8]) -> bool {
+    let address = str::from_utf8(word).ok().and_then(|word| word.parse::<IpAddr>().ok());
+    address.is_some_and(|it| !it.is_unspecified() && !it.is_loopback())
+}
+
+/// Whether a word is a line of Base64, as GFWList is written in.
+pub(super) fn is_encoded(word: &[u8]) -> bool {
+    word.len() >= 64
+        && word.iter().all(|it| it.is_ascii_alphanumeric() || b"+/=".contains(it))
+        && word.iter().any(u8::is_ascii_uppercase)
+}
+
+/// The words of a line, without quotes around them.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = line.split(|byte| byte.is_ascii_whitespace() || b"\"'".contains(byte));
+    words.filter(|word| !word.is_empty())
+}
+
+pub(super) fn second(line: &[u8]) -> &[u8] {
+    words(line).nth(1).unwrap_or(b"")
+}
+
+/// The value of the option with which a line begins.
+pub(super) fn value(line: &[u8]) -> &[u8] {
+    words(line).next().and_then(|it| split(it, b'=')).map_or(b"", |it| it.1)
+}
+
+/// Names of the machine itself, with which hosts files begin.
+pub(super) fn is_local(name: &[u8]) -> bool {
+    let names: [&[u8]; 6] = [
+        b"localhost",
+        b"localhost.localdomain",
+        b"local",
+        b"localdomain",
+        b"broadcasthost",
+        b"0.0.0.0",
+    ];
+    names.contains(&name) || name.starts_with(b"ip6-")
+}
