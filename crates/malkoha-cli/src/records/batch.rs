@@ -120,6 +120,10 @@ impl Noting<'_> {
     }
 }
 
+/// What databases, data frames and spreadsheets write where there is no value.
+const NOTHINGS: [&[u8]; 7] = [b"null", br"\n", b"nan", b"none", b"(null)", b"<na>", b"n/a"];
+const MOST_OF_NOTHING: usize = 6;
+
 /// Whether a record counts where all are counted.
 fn is_counted(record: &[u8]) -> bool {
     !record.trim_ascii().is_empty() && record[0] != b'#'
@@ -177,8 +181,13 @@ impl Keys {
                         empty.push(i);
                         noting.note(record, Unfit::Empty)?;
                     }
-                    if keys.is_long(source.text, record) {
-                        noting.note(record, Unfit::Long)?;
+                    if let Kind::Csv { delimiter } = keys.form.kind {
+                        if keys.is_long(source.text, record, delimiter) {
+                            noting.note(record, Unfit::Long)?;
+                        }
+                        if keys.quotes && csv::has_text_behind(record, delimiter) {
+                            noting.note(record, Unfit::Behind)?;
+                        }
                     }
                 }
                 ends.push(text.len());
@@ -222,17 +231,15 @@ impl Keys {
     fn is_nothing(&self, key: &[u8], nothing: &[u8]) -> bool {
         let is_one =
             || !matches!(&self.pick, Pick::Fields { fields, .. } if fields.one().is_none());
-        key == nothing || key.iter().all(|&byte| byte == b'\t') && !is_one()
+        let is_word = || NOTHINGS.iter().any(|word| key.eq_ignore_ascii_case(word));
+        key == nothing
+            || key.len() <= MOST_OF_NOTHING && is_word()
+            || key.iter().all(|&byte| byte == b'\t') && !is_one()
     }
 
     /// Whether a record has more fields than its header.
     #[inline]
-    fn is_long(&self, text: &[u8], record: &[u8]) -> bool {
-        match self.form.kind {
-            Kind::Csv { delimiter } if self.columns > 0 => {
-                csv::is_long(text, record, delimiter, self.columns)
-            }
-            _ => false,
-        }
+    fn is_long(&self, text: &[u8], record: &[u8], delimiter: u8) -> bool {
+        self.columns > 0 && csv::is_long(text, record, delimiter, self.columns)
     }
 }

@@ -136,6 +136,13 @@ pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     text.into()
 }
 
+/// Whether a field of a record has text behind its closing quote, as if quotes were escaped by
+/// backslashes.
+pub(super) fn has_text_behind(record: &[u8], delimiter: u8) -> bool {
+    let record = record.strip_suffix(b"\r").unwrap_or(record);
+    parts(record, delimiter).any(|it| it.first() == Some(&b'"') && it.last() != Some(&b'"'))
+}
+
 /// Whether a record, which is part of a text, has more fields than there are columns, apart from
 /// empty ones at the end.
 pub(super) fn is_long(text: &[u8], record: &[u8], delimiter: u8, columns: usize) -> bool {

@@ -118,6 +118,7 @@ impl Keys {
             Pick::Fields { .. } => Some("key".to_owned()),
             Pick::Named(names) => Some(format!("'{}'", names.join(","))),
             Pick::Json(name) => Some(format!("'{name}'")),
+            Pick::Name => Some("name".to_owned()),
             _ => None,
         };
         Self { tally: Some(Tally::new(names, of_lists, strict, field)), ..self }

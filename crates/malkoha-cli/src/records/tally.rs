@@ -41,7 +41,7 @@ struct File {
 impl File {
     fn noted(&self, why: Unfit) -> &Noted {
         match why {
-            Unfit::Long => &self.long,
+            Unfit::Long | Unfit::Behind => &self.long,
             Unfit::Empty => &self.empty,
             why if why.takes_part() => &self.told,
             _ => &self.unfit,
@@ -166,7 +166,9 @@ impl Tally {
             let (record, under) = (shown(record), String::new());
             *first = Some(First { at, line: line(), record, why, under });
         }
-        if self.strict && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::NoTime)) {
+        if self.strict
+            && (!why.takes_part() || matches!(why, Unfit::Long | Unfit::Behind | Unfit::NoTime))
+        {
             bail!("line {} of {} {why}: '{}'", line_of(&first), file.name, shown(record));
         }
         Ok(())
@@ -287,7 +289,7 @@ impl Tally {
         let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
         let has = if count == 1 { "has" } else { "have" };
         failure::tell(&format!(
-            "malkoha: {} {has} an empty {field}, which equals {to}: the first, line {line} of \
+            "malkoha: {} {has} an empty {field}, or a word like NULL there, which equals {to}: the first, line {line} of \
              {name}, '{record}'",
             records(count)
         ));

@@ -56,7 +56,9 @@ pub(crate) enum Unfit {
     NoTime,
     /// It is compared all the same, with more fields than its header.
     Long,
-    /// It is compared all the same, by fields that are empty.
+    /// It is compared all the same, with text behind a closing quote.
+    Behind,
+    /// It is compared all the same, by fields that are empty or stand for nothing.
     Empty,
 }
 
@@ -64,7 +66,7 @@ impl Unfit {
     /// Whether the record is compared all the same.
     pub(super) fn takes_part(self) -> bool {
         matches!(self, Self::Excepted | Self::Partly | Self::Narrower)
-            || matches!(self, Self::NoTime | Self::Long | Self::Empty)
+            || matches!(self, Self::NoTime | Self::Long | Self::Behind | Self::Empty)
     }
 
     /// The message about a number of records.
@@ -124,6 +126,7 @@ impl fmt::Display for Unfit {
             Self::Long => {
                 "has more fields than the header: put fields that contain the delimiter in quotes"
             }
+            Self::Behind => "has text behind a closing quote: double the quotes within a field",
             Self::Empty => "has an empty key",
         })
     }
