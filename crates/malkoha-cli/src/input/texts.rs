@@ -29,12 +29,8 @@ impl Texts {
         let form = side.keys.form();
         for (list, path) in lists.iter().zip(side.inputs.paths()) {
             let header = (side.keys.are_named() && !list.is_empty()).then(|| form.header(list));
-            keys.push(if side.keys.are_named() && header.is_none() {
-                (side.keys.clone(), 0)
-            } else {
-                let resolved = side.keys.resolve(header).with_context(|| name(path))?;
-                (resolved.into_owned(), header.map_or(0, |it| (it.len() + 1).min(list.len())))
-            });
+            let resolved = side.keys.resolve(header).with_context(|| name(path))?.into_owned();
+            keys.push((resolved, header.map_or(0, |it| (it.len() + 1).min(list.len()))));
         }
         for (file, (list, (keys, start))) in lists.iter().zip(&keys).enumerate() {
             keys.look_at(Source { text: &list[*start..], header: None, file, lines_before: 0 })?;

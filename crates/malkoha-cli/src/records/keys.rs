@@ -162,7 +162,8 @@ impl Keys {
         let (Pick::Named(names), Kind::Csv { delimiter }) = (&self.pick, self.form.kind) else {
             return Ok(Cow::Borrowed(self));
         };
-        let header = header.unwrap_or(b"");
+        // An empty file has none, and no records.
+        let Some(header) = header else { return Ok(Cow::Borrowed(self)) };
         let header = header.strip_suffix(b"\r").unwrap_or(header);
         let (fields, columns) = csv::columns(self.form.without_sep(header).1, delimiter, names)?;
         let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
