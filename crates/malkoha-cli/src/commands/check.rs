@@ -8,6 +8,7 @@ use clap::Args;
 use crate::arguments::{InputArgs, NowArgs, PlaceArgs, SelectArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
+use crate::input::name;
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::screen::{Approximate, Digests, Matcher, Selecting, StoreKeys, print_selected};
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { filter, input, select, threads, no_verify, places, keys, now } = arguments;
     let (side, threads) = (places.side(input, keys)?, threads.threads());
-    let selecting = Selecting { select, places, lists: None };
+    let selecting = Selecting { select, places, lists: None, known: Some(name(filter)) };
     let matcher: Box<dyn Matcher> = match StoreKeys::at(filter)? {
         Some(stored) => Box::new(stored),
         None => {

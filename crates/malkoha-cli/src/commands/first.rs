@@ -46,6 +46,8 @@ pub(super) struct Timed {
     pub(super) lines: Hashed,
     /// Milliseconds since 1970; none where it cannot be read.
     pub(super) times: Vec<Option<u64>>,
+    /// The file, as it is reported.
+    name: String,
 }
 
 impl Timed {
@@ -58,6 +60,7 @@ impl Timed {
         hasher: KeyHasher,
     ) -> Result<()> {
         self.lines.fill(block.source(), keys, hasher)?;
+        self.name = keys.tally().map_or("", |tally| tally.name(block.file())).to_owned();
         let Some(field) = field else { return Ok(()) };
         let mut fits = self.lines.records().map(|(_, fit)| fit.is_some());
         field.read(block.source(), |batch| {
@@ -129,8 +132,12 @@ impl<T: Table, C: Lines> Printing<T, C> {
 
     /// Sees lines, as many at once as have one time.
     fn see(&mut self, timed: &Timed) -> Result<()> {
-        let Timed { lines, times } = timed;
+        let Timed { lines, times, name } = timed;
         let (len, mut done) = (lines.hashes.len(), 0);
+        let hasher = self.filter.hasher();
+        let is_in = |form: &[u8]| self.filter.contains_hash(hasher.hash_bytes(form));
+        let known = lines.candidates.iter().filter_map(|it| Some((it.record, it.find(is_in)?)));
+        let known: Vec<_> = known.collect();
         self.new.resize(len, false);
         loop {
             let time = times.get(done);
@@ -142,6 +149,9 @@ impl<T: Table, C: Lines> Printing<T, C> {
             if done == len {
                 break;
             }
+        }
+        for (i, known) in known {
+            self.new[i].then(|| known.prove(name));
         }
         for (line, fit) in lines.records() {
             self.print(line, fit.map(|i| self.new[i]))?;

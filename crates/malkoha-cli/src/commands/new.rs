@@ -17,7 +17,7 @@ use crate::filter::{FilterFile, Lines, Table, Task};
 use crate::input::{Side, name};
 use crate::output::{Held, LineWriter, Overwrite, replace};
 use crate::progress::Progress;
-use crate::records::KeyArgs;
+use crate::records::{KeyArgs, tell_difference};
 use crate::time::{self, Now};
 
 /// Print the lines that are not in a filter file, and add them to it
@@ -146,6 +146,7 @@ impl Arguments {
         let Printing { filter, lines, added, printed, .. } =
             printed.with_context(|| format!("{} is {}", name(&self.filter), state()))?;
         drop(progress);
+        tell_difference(added < lines, Some(&name(&self.filter)), filter.expected_fpr());
         tell_summary(&format!(
             "{}: {} of {} lines were new, holds {}",
             self.filter.display(),

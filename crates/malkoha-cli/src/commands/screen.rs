@@ -119,6 +119,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let lists = with_origins.then_some(lists.paths);
     let total = side.inputs.total_bytes();
     let screening = Progress::beside_lines("Screening", total);
-    let selecting = Selecting { select, places, lists };
+    let selecting = Selecting { select, places, lists, known: None };
     print_selected(&side, matcher, selecting, threads, &screening)
 }

@@ -3,11 +3,22 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use memchr::{memchr, memchr_iter};
 
 use super::{List, Side, name};
 use crate::records::domains::Line;
 use crate::records::networks::Place;
-use crate::records::{Batch, Form, Keys, Source, Unfit};
+use crate::records::{Batch, Form, Forms, Keys, Source, Unfit};
+
+/// Of long lists, records in so many places are looked at, of so many bytes each.
+const PLACES: usize = 64;
+const PLACE: usize = 1024;
+
+/// All records of a shorter list are.
+const SHORT: usize = 1 << 17;
+
+/// Longer records are not looked at there.
+const LONGEST: usize = 4096;
 
 /// Lists, one behind the other, and what of their records is compared.
 pub(crate) struct Texts {
@@ -16,6 +27,7 @@ pub(crate) struct Texts {
     lists: Vec<List>,
     /// Of each list, and the length of its header with its terminator.
     keys: Vec<(Keys, usize)>,
+    names: Vec<String>,
     form: Form,
     are_lines: bool,
     /// Keys are records, except for quotes and line ends.
@@ -45,6 +57,7 @@ impl Texts {
             bases,
             lists,
             keys,
+            names: side.inputs.paths().iter().map(|path| name(path)).collect(),
             form,
             are_lines: side.keys.are_lines(),
             are_written: side.keys.are_written(),
@@ -62,6 +75,59 @@ impl Texts {
     pub(crate) fn of(side: &Side) -> Result<Option<Self>> {
         let lists = side.inputs.paths().iter().map(|path| side.inputs.in_memory(path));
         lists.collect::<Option<_>>().map(|lists| Self::new(lists, side)).transpose()
+    }
+
+    /// What keys would be without their looks: of all records of a short list, or of some.
+    pub(crate) fn forms(&self) -> Forms {
+        let mut forms = Forms::of(self.names.clone());
+        for (file, (list, (keys, start))) in self.lists.iter().zip(&self.keys).enumerate() {
+            let (keys, digest) = keys.before_digests();
+            self.sample(&list[*start..], |record| forms.add(file, record, &keys, digest));
+        }
+        forms
+    }
+
+    /// Whether all records of short lists, and some of others, can be compared.
+    pub(crate) fn fit(&self) -> bool {
+        let (mut all_fit, mut key) = (true, Vec::new());
+        for (list, (keys, start)) in self.lists.iter().zip(&self.keys) {
+            self.sample(&list[*start..], |record| {
+                key.clear();
+                all_fit &= keys.key_of(record, &mut key).is_ok();
+            });
+        }
+        all_fit
+    }
+
+    /// Where a line of the first list begins, by its number from 1.
+    pub(crate) fn line_at(&self, line: u64) -> u64 {
+        let before = usize::try_from(line).unwrap_or(usize::MAX).checked_sub(2);
+        let list = self.lists.first().map_or(&[][..], |list| list);
+        let end = before.and_then(|n| memchr_iter(self.form.separator, list).nth(n));
+        end.map_or(0, |end| end as u64 + 1)
+    }
+
+    /// Calls `each` with the records of a short text, or with some in many places of a long one.
+    fn sample<'t>(&self, text: &'t [u8], mut each: impl FnMut(&'t [u8])) {
+        let is_short = text.len() <= SHORT;
+        let (count, len) = if is_short { (1, text.len()) } else { (PLACES, PLACE) };
+        for number in 0..count {
+            // The last place is at the end.
+            let at = (text.len() - len) / (PLACES - 1) * number;
+            let mut rest = &text[at..text.len().min(at + len + LONGEST)];
+            let is_last = at + rest.len() == text.len();
+            if at > 0 {
+                let Some(end) = memchr(self.form.separator, rest) else { continue };
+                rest = &rest[end + 1..];
+            }
+            while !rest.is_empty() && (is_last || rest.len() > LONGEST) {
+                let record = self.form.first(rest);
+                if is_last || record.len() < rest.len() {
+                    each(record);
+                }
+                rest = rest.get(record.len() + 1..).unwrap_or(b"");
+            }
+        }
     }
 
     /// The length of each list.
@@ -185,6 +251,11 @@ impl Texts {
     /// The place at this distance from the beginning of a list.
     pub(crate) fn place(&self, list: usize, offset: u64) -> u64 {
         self.bases[list] + offset
+    }
+
+    /// The name of a list.
+    pub(crate) fn name(&self, list: usize) -> &str {
+        &self.names[list]
     }
 
     /// The list that has this place, and the distance from its beginning.

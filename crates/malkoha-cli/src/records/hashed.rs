@@ -3,7 +3,7 @@
 use anyhow::Result;
 use malkoha::KeyHasher;
 
-use super::{Keys, Source};
+use super::{Candidate, Keys, Source};
 
 /// A block of records, and the hashes of their keys.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Hashed {
     pub(crate) hashes: Vec<u64>,
     /// The numbers of the others.
     unfit: Vec<usize>,
+    /// What some of the keys would be, by their numbers among the hashes.
+    pub(crate) candidates: Vec<Candidate>,
 }
 
 impl Hashed {
@@ -28,6 +30,13 @@ impl Hashed {
     ) -> Result<()> {
         self.text.extend_from_slice(source.text);
         keys.read(source, |batch| {
+            for candidate in
+                batch.candidates(batch.len(), |i| batch.unfit.binary_search(&i).is_err())
+            {
+                let unfit = batch.unfit.partition_point(|&i| i < candidate.record);
+                let record = self.hashes.len() + candidate.record - unfit;
+                self.candidates.push(candidate.at(record));
+            }
             self.unfit.extend(batch.unfit.iter().map(|i| self.lens.len() + i));
             self.lens.extend(batch.records.iter().map(|record| record.len()));
             if batch.unfit.is_empty() {
@@ -58,6 +67,7 @@ impl Hashed {
         self.text.clear();
         self.lens.clear();
         self.hashes.clear();
+        self.candidates.clear();
         self.unfit.clear();
     }
 }

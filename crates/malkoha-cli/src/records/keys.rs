@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::fields::{Delimiter, Fields, words};
 use super::form::{Form, Kind, is_sep};
 use super::json;
-use super::spelling::{AS_IT_IS, Case, Joined, Spelling};
+use super::spelling::{AS_IT_IS, Joined, Spelling};
 use super::tally::Tally;
 use super::unfit::Unfit;
 
@@ -93,7 +93,7 @@ impl Keys {
     }
 
     /// Whether keys are lines, whatever these must have.
-    fn are_plain(&self) -> bool {
+    pub(super) fn are_plain(&self) -> bool {
         matches!(self.pick, Pick::Whole)
             && self.form.is_line()
             && self.spelling == AS_IT_IS
@@ -142,19 +142,6 @@ impl Keys {
 
     pub(crate) fn tally(&self) -> Option<&Tally> {
         self.tally.as_deref()
-    }
-
-    /// What tells indexes of different keys apart; empty for whole lines.
-    pub(crate) fn description(&self) -> String {
-        let Self { form, pick, mut spelling, .. } = self.clone();
-        if self.are_plain() {
-            return String::new();
-        }
-        if self.digest.is_some() {
-            spelling.case = Case::Ascii;
-        }
-        let of_reads = if self.of_reads { " of reads" } else { "" };
-        format!("{:?} {pick:?} {spelling:?}{of_reads}", form.kind)
     }
 
     /// The same, with numbers of columns instead of names.

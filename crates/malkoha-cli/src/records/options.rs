@@ -144,7 +144,16 @@ impl KeyArgs {
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.
+    ///
+    /// # Errors
+    ///
+    /// If they would be names of reads, of which lists have one in a line.
     pub(crate) fn keys_of_list(&self, separator: u8) -> Result<Keys> {
+        if self.fastq || self.fasta {
+            bail!(
+                "names of reads are compared with lists of names: index a list that has one in a line"
+            );
+        }
         Ok(Keys { digest: self.digest.map(Digested::Is), ..self.keys(separator)? }.of_list())
     }
 

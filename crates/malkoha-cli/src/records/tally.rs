@@ -140,12 +140,25 @@ impl Tally {
         self.files[file].was_kept.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn name(&self, file: usize) -> &str {
+    pub(crate) fn name(&self, file: usize) -> &str {
         &self.files[file].name
     }
 
     pub(super) fn add(&self, file: usize, records: u64) {
         self.files[file].all.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Counts further records that cannot be compared.
+    pub(super) fn add_unfit(&self, file: usize, records: u64) {
+        self.files[file].unfit.count.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// How many records a file has, how many of them cannot be compared, and the line of the first
+    /// of these.
+    pub(crate) fn counted(&self, file: usize) -> [u64; 3] {
+        let File { all, unfit, .. } = &self.files[file];
+        let first = unfit.first.lock().as_ref().map_or(0, |first| first.line);
+        [all.load(Ordering::Relaxed), unfit.count.load(Ordering::Relaxed), first]
     }
 
     /// Counts a record that begins at a place. `line` tells its line, if it is the first.

@@ -39,6 +39,10 @@ impl Matcher for Approximate {
         filter.contains_hashes(&hashes, found);
         Ok(())
     }
+
+    fn fpr(&self) -> f64 {
+        self.0.facts().fpr
+    }
 }
 
 /// Digests, which lists have in lower or upper case.
@@ -54,5 +58,9 @@ impl Matcher for Digests {
         digests.find(&upper, &mut others)?;
         found.iter_mut().zip(others).for_each(|(found, other)| *found |= other);
         Ok(())
+    }
+
+    fn fpr(&self) -> f64 {
+        2.0 * self.0.fpr()
     }
 }

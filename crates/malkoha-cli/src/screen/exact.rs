@@ -9,7 +9,7 @@ use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
-use crate::records::split;
+use crate::records::{Forms, split};
 
 /// Fewer lines are hashed before a thread has started.
 const MIN_LINES_A_THREAD: usize = 8192;
@@ -19,6 +19,7 @@ pub(crate) struct Exact {
     texts: Texts,
     hasher: KeyHasher,
     index: Index,
+    forms: Forms,
     /// The numbers of the lists, in the order in which they are named, and of their lines.
     numbers: Option<(Vec<usize>, LineNumbers)>,
     /// The places of records that cannot be compared.
@@ -82,7 +83,8 @@ impl Exact {
 
     /// Lists that have been indexed.
     pub(super) fn of(texts: Texts, hasher: KeyHasher, index: Index) -> Self {
-        Self { texts, hasher, index, numbers: None, unfit: Vec::new() }
+        let forms = texts.forms();
+        Self { texts, hasher, index, forms, numbers: None, unfit: Vec::new() }
     }
 
     /// Makes it report where lines are, given the numbers of the lists among all.
@@ -104,6 +106,25 @@ impl Exact {
         self.index.places().chain(self.unfit.iter().copied())
     }
 
+    pub(super) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    /// The number of the first key that is in one of these lists, and the name of that list.
+    pub(super) fn find_list(
+        &self,
+        keys: &[&[u8]],
+        is_meant: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Option<String>)> {
+        let mut found = Vec::new();
+        self.find_places(keys, |i, place| {
+            let list = self.texts.offset(place).map(|(list, _)| list);
+            found.extend(list.filter(|&list| is_meant(list)).map(|list| (i, list)));
+        });
+        let (i, list) = found.into_iter().min()?;
+        Some((i, Some(self.texts.name(list).to_owned())))
+    }
+
     /// Calls `each` with the numbers of keys that are in, and where they are.
     pub(super) fn find_places(&self, keys: &[&[u8]], mut each: impl FnMut(usize, u64)) {
         let Self { texts, hasher, index, .. } = self;
@@ -122,6 +143,10 @@ impl Matcher for Exact {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
         self.find_places(lines, |i, _| found[i] = true);
         Ok(())
+    }
+
+    fn forms(&self) -> Vec<&Forms> {
+        vec![&self.forms]
     }
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {

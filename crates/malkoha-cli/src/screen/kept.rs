@@ -1,4 +1,8 @@
-//! Indexes that are kept next to their lists. docs/FORMAT.md has every byte.
+//! Indexes that are kept next to their lists.
+
+mod header;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -10,17 +14,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 use malkoha::{CuckooMap, KeyHasher, MappedMap};
 
+use header::{Counted, HEADER, Kept, SIGNATURE, checksum};
+
 use super::Exact;
 use super::index::Index;
 use crate::input::{Inputs, List, Side, Texts, name};
 use crate::progress::Progress;
-use crate::records::Keys;
-
-const SIGNATURE: [u8; 8] = *b"\x8bMLX\r\n\x1a\n";
-const VERSION: u16 = 1;
-
-/// Bytes of the header, whose checksum is its last eight.
-const HEADER: usize = 64;
+use crate::records::{Bytes, Keys};
 
 /// Where the map begins: at the beginning of a page.
 const MAP_OFFSET: u64 = 4096;
@@ -68,17 +68,28 @@ impl Keeping {
         let Some(list) = List::map(path) else {
             bail!("{} is no plain file of lines: indexes are kept of these only", name(path));
         };
-        let checksum = checksum(&list);
-        let side = side_of(path, keys, true);
+        let mut kept = Kept {
+            separator: keys.form().separator,
+            is_settled,
+            identity: before,
+            checksum: checksum(&list),
+            keys: digest_of(keys),
+            bytes: Bytes::of(&list),
+            counted: Counted::default(),
+        };
+        let side = side_of(path, keys);
         let texts = Texts::new(vec![list], &side)?;
         let progress = progress(texts.len());
         let exact = Exact::build(texts, KeyHasher::random(), threads, &progress)?;
         drop(progress);
+        let [records, unfit, line] = side.keys.tally().map_or([0; 3], |tally| tally.counted(0));
+        let first = exact.texts().line_at(line);
+        kept.counted = Counted { records, unfit, first, line };
         side.settle()?;
         if Identity::of(path)? != before {
             bail!("{} was changed while it was indexed: do it again", name(path));
         }
-        Ok(Self { exact, header: before.header(keys, checksum, is_settled) })
+        Ok(Self { exact, header: kept.to_bytes() })
     }
 
     /// Keys in it, each once.
@@ -100,7 +111,7 @@ impl Keeping {
 /// # Errors
 ///
 /// Why the index cannot be used.
-pub(crate) fn open(path: &Path, keys: &Keys) -> Result<Option<Exact>> {
+pub(crate) fn open(path: &Path, keys: &Keys, is_strict: bool) -> Result<Option<Exact>> {
     let place = place(path);
     let Ok(mut file) = File::open(&place) else { return Ok(None) };
     let mut header = [0; HEADER];
@@ -110,8 +121,15 @@ pub(crate) fn open(path: &Path, keys: &Keys) -> Result<Option<Exact>> {
     if kept.separator != keys.form().separator {
         bail!("it is of records that end otherwise (see --null)");
     }
-    if kept.keys != digest_of(keys) {
-        bail!("it is of other fields or of another spelling");
+    let of_lines = keys.of_lines(&kept.bytes);
+    // No index would serve lines that have several fields; and reading ends at the first of those
+    // that cannot be compared.
+    if keys.are_whole() && of_lines.is_empty() || is_strict && kept.counted.unfit > 0 {
+        return Ok(None);
+    }
+    let mut same = std::iter::once(keys.clone()).chain(of_lines);
+    if !same.any(|keys| digest_of(&keys) == kept.keys) {
+        bail!("it is of other fields, of another spelling or of another digest");
     }
     if identity.bytes != kept.identity.bytes {
         bail!("the list has another size now");
@@ -128,15 +146,21 @@ pub(crate) fn open(path: &Path, keys: &Keys) -> Result<Option<Exact>> {
     // place, which the documentation of the command says.
     let map = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
     let hasher = map.hasher();
-    let texts = Texts::new(vec![list], &side_of(path, keys, false))?;
+    let side = side_of(path, keys);
+    let texts = Texts::new(vec![list], &side)?;
+    let Counted { records, unfit, first, line } = kept.counted;
+    if kept.keys == 0 && keys.are_digests() && !texts.fit() {
+        bail!("it has lines that cannot be compared here");
+    }
+    side.keys.note_unread(records, unfit, (texts.record_at(first), line))?;
+    side.settle()?;
     Ok(Some(Exact::of(texts, hasher, Index::kept(map))))
 }
 
 /// A list alone.
-fn side_of(path: &Path, keys: &Keys, is_counted: bool) -> Side {
+fn side_of(path: &Path, keys: &Keys) -> Side {
     let inputs = Inputs::new(vec![path.into()], keys.form().separator);
-    let side = Side::new(inputs, keys.clone(), true, false);
-    if is_counted { side } else { Side { keys: keys.clone(), ..side } }
+    Side::new(inputs, keys.clone(), true, false)
 }
 
 /// What tells apart which fields are indexed, and how they are spelled.
@@ -156,46 +180,6 @@ pub(crate) fn verify(path: &Path) -> Result<()> {
     // SAFETY: as in `open`.
     let map: MappedMap = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
     Ok(map.verify()?)
-}
-
-/// XXH3-64 with seed 0.
-fn checksum(bytes: &[u8]) -> u64 {
-    KeyHasher::new(0).hash_bytes(bytes)
-}
-
-/// The content of a header.
-struct Kept {
-    separator: u8,
-    is_settled: bool,
-    identity: Identity,
-    checksum: u64,
-    /// The indexed part of each record.
-    keys: u32,
-}
-
-impl Kept {
-    fn read(header: &[u8; HEADER]) -> Result<Self> {
-        let number = |at: usize, bytes: usize| {
-            header[at..at + bytes].iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte))
-        };
-        if header[..8] != SIGNATURE {
-            bail!("it is no index");
-        }
-        if number(56, 8) != checksum(&header[..56]) {
-            bail!("its header is damaged");
-        }
-        if number(8, 2) != u64::from(VERSION) {
-            bail!("it is of version {}, and only {VERSION} is known here", number(8, 2));
-        }
-        let time = |at| anyhow::Ok((number(at, 8), u32::try_from(number(at + 8, 4))?));
-        Ok(Self {
-            separator: header[10],
-            is_settled: header[11] == 1,
-            identity: Identity { bytes: number(12, 8), times: [time(20)?, time(32)?] },
-            checksum: number(44, 8),
-            keys: u32::try_from(number(52, 4))?,
-        })
-    }
 }
 
 impl Identity {
@@ -223,22 +207,6 @@ impl Identity {
             }
         }
         false
-    }
-
-    fn header(&self, keys: &Keys, list: u64, is_settled: bool) -> [u8; HEADER] {
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend(SIGNATURE);
-        header.extend(VERSION.to_le_bytes());
-        header.extend([keys.form().separator, is_settled.into()]);
-        header.extend(self.bytes.to_le_bytes());
-        for (seconds, nanoseconds) in self.times {
-            header.extend(seconds.to_le_bytes());
-            header.extend(nanoseconds.to_le_bytes());
-        }
-        header.extend(list.to_le_bytes());
-        header.extend(digest_of(keys).to_le_bytes());
-        header.extend(checksum(&header).to_le_bytes());
-        header.try_into().expect("its fields are as long as it is")
     }
 }
 

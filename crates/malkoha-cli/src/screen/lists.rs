@@ -131,14 +131,18 @@ impl Lists<'_> {
         if is_stdin(path) || self.how != How::Lines {
             return None;
         }
-        match kept::open(path, self.keys).context("its index is not used") {
+        match kept::open(path, self.keys, self.strict).context("its index is not used") {
             Ok(kept) => kept.map(|exact| self.numbered(exact, vec![number])),
             Err(error) => {
                 let list = name(path);
-                let by = if self.keys.description().is_empty() {
-                    ""
-                } else {
-                    ", with the options of what is compared here, those of lists as -k and so on"
+                let by = match self.keys.description().is_empty() {
+                    true => "",
+                    false if self.keys.are_whole() => {
+                        ", with --digest, --trim, --crlf and those for case, if they are given here"
+                    }
+                    false => {
+                        ", with the options of what is compared here, those of lists as -k and so on"
+                    }
                 };
                 tell(&format!(
                     "malkoha: {list}: {error:#}: renew it by 'malkoha index {}'{by}",

@@ -72,7 +72,12 @@ impl Marked {
                 let kept = batch.fit_keys().copied().filter(|key| marking.sieve.keeps(key));
                 let kept: Vec<&[u8]> = kept.collect();
                 marking.keys.find_places(&kept, |_, place| marking.mark_place(place));
-                Ok(())
+                let Some(tally) = keys.tally() else { return Ok(()) };
+                let is_unequal =
+                    |i: usize| marking.keys.find_list(&[batch.keys[i]], |_| true).is_none();
+                let find = |forms: &[&[u8]]| Ok(marking.keys.find_list(forms, |_| true));
+                let unequal = batch.len() - kept.len();
+                batch.prove(tally, unequal, is_unequal, &[marking.keys.forms()], find)
             })
         };
         in_order(&lists.inputs, progress, threads, work, Nothing)?;
@@ -86,6 +91,11 @@ impl Marked {
     /// Calls `each` with the numbers of keys that are in, and where each of these first is.
     pub(super) fn find_places(&self, keys: &[&[u8]], each: impl FnMut(usize, u64)) {
         self.keys.find_places(keys, each);
+    }
+
+    /// Proves how records differ from those of other files among these.
+    pub(super) fn prove_among_files(&self) {
+        self.keys.forms().prove(|form, file| self.keys.find_list(&[form], |it| it != file)?.1);
     }
 
     /// The marks: a bit for each place.

@@ -29,7 +29,7 @@ pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
 
-use crate::records::Unfit;
+use crate::records::{Forms, Unfit};
 
 /// A line of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,16 @@ pub(crate) trait Matcher: Send + Sync + 'static {
     /// The place of this key in a list, if it was made to report that.
     fn origin(&self, _key: &[u8]) -> Option<Origin> {
         None
+    }
+
+    /// What keys of lists would be, written otherwise.
+    fn forms(&self) -> Vec<&Forms> {
+        Vec::new()
+    }
+
+    /// The rate at which keys are found that are not in.
+    fn fpr(&self) -> f64 {
+        0.0
     }
 
     /// Whether not every key has a form that can be found.

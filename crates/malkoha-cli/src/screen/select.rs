@@ -14,7 +14,7 @@ use crate::input::{Block, Side};
 use crate::output::{Page, Printed, Printer, Show, print_record, shown};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{BATCH, Keys, Unfit, tell_difference};
+use crate::records::{BATCH, Forms, Keys, Unfit, tell_difference};
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -22,6 +22,8 @@ pub(crate) struct Selecting<'a> {
     pub(crate) places: &'a PlaceArgs,
     /// The lists, whose names are printed before their lines.
     pub(crate) lists: Option<&'a [PathBuf]>,
+    /// What records are looked up in, if not in lists.
+    pub(crate) known: Option<String>,
 }
 
 /// All of them together.
@@ -32,6 +34,14 @@ impl Matcher for Vec<Box<dyn Matcher>> {
 
     fn origin(&self, key: &[u8]) -> Option<Origin> {
         self.iter().filter_map(|part| part.origin(key)).min()
+    }
+
+    fn forms(&self) -> Vec<&Forms> {
+        self.iter().flat_map(|part| part.forms()).collect()
+    }
+
+    fn fpr(&self) -> f64 {
+        self.iter().map(|part| part.fpr()).sum()
     }
 
     fn has_forms(&self) -> bool {
@@ -52,7 +62,7 @@ pub(crate) fn print_selected(
     threads: usize,
     progress: &Progress,
 ) -> Result<Outcome> {
-    let Selecting { select, places, lists } = how;
+    let Selecting { select, places, lists, known } = how;
     let (inputs, keys, separator) = (&input.inputs, input.keys.clone(), input.separator());
     let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
     let has_text = !select.count && !places.files_with_matches;
@@ -74,6 +84,7 @@ pub(crate) fn print_selected(
         separator,
     };
     let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
+    let fpr = matcher.fpr();
     let is_any_found = Arc::new(AtomicBool::new(false));
     let any = Arc::clone(&is_any_found);
     let tell_empty_from = |keys: &Keys, least| {
@@ -91,8 +102,17 @@ pub(crate) fn print_selected(
             for &i in batch.unfit {
                 found[i] = false;
             }
-            if let Some(tally) = keys.tally().filter(|it| !has_forms && it.keeps(batch.file())) {
-                batch.keep_some(tally, found.iter().copied().enumerate());
+            if let Some(tally) = keys.tally().filter(|_| !has_forms) {
+                if tally.keeps(batch.file()) {
+                    batch.keep_some(tally, found.iter().copied().enumerate());
+                }
+                let unequal = found.iter().filter(|&&found| !found).count();
+                let find = |forms: &[&[u8]]| {
+                    let mut are_in = vec![false; forms.len()];
+                    matcher.find(forms, &mut are_in)?;
+                    Ok(are_in.iter().position(|&is_in| is_in).map(|i| (i, None)))
+                };
+                batch.prove(tally, unequal, |i| !found[i], &matcher.forms(), find)?;
             }
             if batch.empty.iter().any(|&i| found[i]) {
                 tell_empty_from(&keys, 1);
@@ -121,7 +141,7 @@ pub(crate) fn print_selected(
     let printer = Printer::new(separator, &select.print)?.showing(show, inputs);
     let printed = in_order(inputs, progress, threads, work, printer)?.finish()?;
     if !has_forms {
-        tell_difference(is_any_found.load(Ordering::Relaxed));
+        tell_difference(is_any_found.load(Ordering::Relaxed), known.as_deref(), fpr);
     }
     if counts_files {
         return Ok(Outcome::found_if(printed.selected > 0));

@@ -77,6 +77,9 @@ pub(crate) fn operate(
             }
             place += record.len() as u64 + 1;
         }
+        if operation == Operation::Union {
+            is_any_equal |= are_equal.contains(&true);
+        }
         if operation != Operation::Union && !texts.are_lines() {
             marked.find_places(batch.keys, |i, first| {
                 let is_other = texts.record_at(first) != batch.records[i];
@@ -97,8 +100,11 @@ pub(crate) fn operate(
              ('malkoha screen{option}' prints all)"
         ));
     }
-    if !others.is_empty() {
-        tell_difference(is_any_equal);
+    if operation == Operation::Union {
+        marked.prove_among_files();
+    }
+    if !others.is_empty() || operation == Operation::Union {
+        tell_difference(is_any_equal, None, 0.0);
     }
     Ok(())
 }

@@ -78,6 +78,11 @@ impl Distinct {
         self.map.size_in_bytes()
     }
 
+    /// Calls `each` with the witnesses of lines that may have a hash.
+    pub(super) fn candidates(&self, hash: u64, mut each: impl FnMut(u64)) {
+        self.map.get_hashes(&[hash], |_, witness| each(witness));
+    }
+
     /// Takes a batch of lines by their hashes. Calls `each(i, witness)` for all in order, with the
     /// witness of the equal line before it, or `None` if it is new. Then adds the witness that
     /// `each` returns to the map.

@@ -15,7 +15,7 @@ use crate::input::{Block, Side, Texts};
 use crate::output::LineWriter;
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::records::{Added, Keys};
+use crate::records::{Added, Keys, tell_difference};
 
 /// Longer files are not read beforehand to count their lines: they may not stay in memory.
 const MOST_COUNTED: u64 = 1 << 32;
@@ -31,14 +31,14 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     };
     let (what, threads) = (What::of(arguments), inputs.useful_threads(arguments.threads.threads()));
     let parts = Arc::new(Shards::new(parts(arguments, texts.as_deref(), threads)?));
-    let separator = inputs.separator();
+    let (separator, hasher) = (inputs.separator(), arguments.seed.hasher());
     let counted = (what == What::Counted).then(|| keys.clone());
     let worker = Worker {
         keys,
         separator,
         // Two independent keys. Together they make a hash of 128 bits. The map stores those bits
         // that are not implied by the place of a line in it.
-        hashers: (arguments.seed.hasher(), KeyHasher::random()),
+        hashers: (hasher, KeyHasher::random()),
         texts: texts.clone(),
         parts: Arc::clone(&parts),
         what,
@@ -53,7 +53,8 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     let work = move |block: &Block, made: &mut Made| worker.work(block, made);
     let Out { mut out, spool, lines, mut printed, .. } =
         in_order(&inputs, progress, threads, work, out)?;
-    let parts: Vec<_> = parts.parts().collect();
+    let all = parts;
+    let parts: Vec<_> = all.parts().collect();
     if what.prints_at_the_end() {
         let kept = match (spool, &texts) {
             (Some(spool), _) => Some(Kept::OnDisk(spool)),
@@ -66,6 +67,20 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     }
     out.finish().context(CANNOT_WRITE)?;
     let distinct = parts.iter().map(|part| part.distinct.len()).sum();
+    if let Some(texts) = texts.as_deref().filter(|_| inputs.paths().len() > 1) {
+        texts.forms().prove(|form, file| {
+            let hash = hasher.hash_bytes(form);
+            let Part { distinct, counts } = &*parts[all.of(hash)];
+            let mut other = None;
+            distinct.candidates(hash, |value| {
+                let place = counts.as_ref().map_or(value, |counts| counts.witness(value));
+                let of = texts.offset(place).filter(|_| texts.is_at(place, form));
+                other = other.or(of.map(|(of, _)| of).filter(|&of| of != file));
+            });
+            Some(texts.name(other?).to_owned())
+        });
+        tell_difference(distinct < lines, None, 0.0);
+    }
     let bytes = parts.iter().map(|part| part.size_in_bytes()).sum();
     Ok(Stats { lines, distinct, printed, bytes, fpr: None })
 }

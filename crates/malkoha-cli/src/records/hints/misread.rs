@@ -2,12 +2,13 @@
 
 use anyhow::{Result, bail};
 
-use super::batch::Source;
 use super::differ::keep_some;
-use super::fields::Delimiter;
-use super::form::Kind;
-use super::keys::{Digested, Keys, Pick};
+use super::proof;
 use crate::failure::tell;
+use crate::records::batch::Source;
+use crate::records::fields::Delimiter;
+use crate::records::form::Kind;
+use crate::records::keys::{Digested, Keys, Pick};
 
 /// Bytes of a file that are looked at.
 const LOOKED: usize = 4096;
@@ -33,6 +34,7 @@ impl Keys {
         if let Some(what) = misread.map(str::to_owned).or_else(|| self.mistaken(start)) {
             tell(&format!("malkoha: {name} seems to {what}"));
             tally.keep_no_more(source.file);
+            proof::is_misread();
             return Ok(());
         }
         let Ok(keys) = self.resolve(source.header) else { return Ok(()) };

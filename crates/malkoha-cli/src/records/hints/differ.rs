@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use parking_lot::Mutex;
 
-use super::batch::Batch;
-use super::keys::Keys;
-use super::looks::{ADDRESS, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
-use super::tally::Tally;
+use super::forms::bare;
+use super::looks::{ADDRESS, CASE, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
+use super::proof::{Found, proved};
 use crate::failure::tell;
+use crate::records::batch::Batch;
+use crate::records::keys::Keys;
+use crate::records::tally::Tally;
 
 /// Keys of a file that are looked at, of those that are equal to others and of those that are not.
 const MOST: usize = 1000;
@@ -71,7 +73,8 @@ pub(super) fn keep_some<'a>(
 ) {
     let (of_lists, mut all) = (tally.of_lists, SEEN.lock());
     let of_side = |it: &&Seen| it.of_lists == of_lists;
-    let at = all.iter().position(|it| of_side(&it) && it.file == file).unwrap_or_else(|| {
+    let is_it = |it: &Seen| of_side(&it) && it.file == file && it.name == tally.name(file);
+    let at = all.iter().position(is_it).unwrap_or_else(|| {
         let (name, are_fields) = (tally.name(file).to_owned(), keys.are_fields());
         let (equal, others) = (Vec::new(), Vec::new());
         all.push(Seen { of_lists, file, name, are_fields, count: 0, equal, others });
@@ -101,14 +104,57 @@ impl Batch<'_, '_> {
     }
 }
 
-/// Tells how the records of lists and inputs that are not equal differ, if that is why.
-pub(crate) fn tell_difference(is_any_equal: bool) {
+/// Tells how the records of lists and inputs that are not equal differ, if that is why. Inputs were
+/// looked up in what is `known`, if not in lists, which finds others at this rate.
+pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64) {
     let seen = SEEN.lock();
     let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
-    let mut both = side(true).flat_map(|list| side(false).map(move |input| (list, input)));
-    let told = both.find_map(|(list, input)| Sides::of(list, input, is_any_equal)?.difference());
-    let but = if is_any_equal { "some records are equal, but other" } else { "nothing is equal:" };
-    told.into_iter().for_each(|told| tell(&format!("malkoha: {but} {told}")));
+    let both = side(true).flat_map(|list| side(false).map(move |input| (list, input)));
+    let likely = || {
+        both.clone().find_map(|(list, input)| Sides::of(list, input, is_any_equal)?.difference())
+    };
+    let mut lists = side(true);
+    let known = match (lists.next(), lists.next()) {
+        (Some(list), None) => &list.name,
+        _ => known.unwrap_or("lists"),
+    };
+    let (sure, rest): (Vec<_>, Vec<_>) =
+        proved(fpr).into_iter().partition(|it| it.look().is_some());
+    let all = |found: &[Found]| found.iter().map(|it| said(it, known)).collect::<Vec<_>>();
+    let told = match &sure[..] {
+        [] => likely().map_or_else(|| all(&rest), |told| vec![told]),
+        sure => all(sure),
+    };
+    for told in told {
+        let but = match told.starts_with("records") {
+            _ if !is_any_equal => "nothing is equal:",
+            true => "some records are equal, but other",
+            false => "some records are equal, but",
+        };
+        tell(&format!("malkoha: {but} {told}"));
+    }
+}
+
+/// What is said of a difference that is proved.
+fn said(found: &Found, known: &str) -> String {
+    let (with, without) = (&found.with, found.without.as_deref().unwrap_or(known));
+    match found.look() {
+        Some(Look { what: CASE, remedy, .. }) => {
+            format!("records of {with} and {without} {CASE}: {remedy}")
+        }
+        Some(Look { what, remedy, .. }) => {
+            format!("records of {with} {what}, unlike those of {without}: {remedy}")
+        }
+        None => in_signs(found.forms.first().map_or(b"", |it| it), with, without),
+    }
+}
+
+fn in_signs(form: &[u8], one: &str, other: &str) -> String {
+    format!(
+        "'{}' in {one} and {other} differs in case, or in signs around it: see --ignore-case and \
+         --ignore-unicode-case, or cut these off first",
+        form.escape_ascii(),
+    )
 }
 
 type Texts<'a> = HashSet<&'a [u8]>;
@@ -214,13 +260,7 @@ impl<'a> Sides<'a> {
         if self.is_any_equal || same.len() < least {
             return None;
         }
-        Some(format!(
-            "'{}' in {} and {} differs in case, or in signs around it: see --ignore-case and \
-             --ignore-unicode-case, or cut these off first",
-            same.iter().min()?.as_bytes().escape_ascii(),
-            of_list.name,
-            of_input.name
-        ))
+        Some(in_signs(same.iter().min()?.as_bytes(), &of_list.name, &of_input.name))
     }
 }
 
@@ -247,10 +287,4 @@ fn majority<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, count: usize) -> 
         }
     }
     most.filter(|&most| 2 * texts.filter(|&text| text == most).count() > count)
-}
-
-/// A key without case, and signs around it; nothing of a long one.
-fn bare(key: &[u8]) -> String {
-    let text = if key.len() > 256 { "".into() } else { String::from_utf8_lossy(key) };
-    text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
 }

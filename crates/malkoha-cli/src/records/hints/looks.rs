@@ -1,6 +1,9 @@
 //! Properties of keys that may keep them from being equal, and the remedy for each.
 
-use super::spelling::trimmed;
+use unicase::UniCase;
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::records::spelling::trimmed;
 
 /// A property of a key.
 pub(super) struct Look {
@@ -40,8 +43,11 @@ pub(super) const SURE: [Look; 9] = [
     look(|key| one(key.strip_suffix(b"/2")), "end with '/2'", CUT_OFF),
     look(
         |key| {
-            let is_one = key.ends_with(b">") && key.contains(&b'<') && key.contains(&b'@');
-            one(is_one.then_some(b""))
+            let inner = key.strip_suffix(b">").and_then(|key| {
+                let start = memchr::memrchr(b'<', key)?;
+                Some(&key[start + 1..])
+            });
+            one(inner.filter(|_| key.contains(&b'@')))
         },
         ADDRESS,
         "cut it out first, as by sed 's/.*<//; s/>.*//'",
@@ -54,7 +60,8 @@ pub(super) const SURE: [Look; 9] = [
     look(
         |key| {
             let is_mark = |it: char| ('\u{300}'..='\u{36f}').contains(&it);
-            one(str::from_utf8(key).is_ok_and(|text| text.contains(is_mark)).then_some(b""))
+            let text = str::from_utf8(key).ok().filter(|text| text.contains(is_mark));
+            one(text.map(|text| text.nfc().collect::<String>()))
         },
         "have accents apart from their letters",
         "compose them first, as by uconv -x NFC",
@@ -106,6 +113,25 @@ pub(super) const LIKELY: [Look; 10] = [
     ),
 ];
 
+/// Spellings that keys have by chance, and which tell something if keys in another one are equal.
+pub(super) const SPELLED: [Look; 4] = [
+    look(|key| one(key.strip_prefix(b"mailto:")), "begin with 'mailto:'", CUT_OFF),
+    look(|key| one(key.strip_prefix(b"www.")), "begin with 'www.'", CUT_OFF),
+    look(
+        |key| one(key.iter().any(u8::is_ascii_uppercase).then(|| key.to_ascii_lowercase())),
+        CASE,
+        "see --ignore-case",
+    ),
+    look(
+        |key| {
+            let text = str::from_utf8(key).ok().filter(|text| !text.is_ascii());
+            one(text.map(|text| UniCase::unicode(text).to_folded_case()))
+        },
+        CASE,
+        "see --ignore-unicode-case",
+    ),
+];
+
 /// Looks that many keys have, and which tell something if nothing else is equal.
 pub(super) const SIGNS: [Look; 7] = [
     look(
@@ -132,6 +158,8 @@ pub(super) const SIGNS: [Look; 7] = [
     look(|key| parts(key, b'|'), "have '|'", SELECT),
     look(|key| parts(key, b':'), "have colons", SELECT),
 ];
+
+pub(super) const CASE: &str = "differ in case";
 
 /// Lists have addresses with and without names.
 pub(super) const ADDRESS: &str = "have an address in <>";
