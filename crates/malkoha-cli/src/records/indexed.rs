@@ -1,4 +1,4 @@
-//! What indexes of lists are of: docs/FORMAT.md has the text that is hashed.
+//! The keys of an index, as a text of its own, whose hash is in the header of the index.
 
 use std::fmt::{self, Write as _};
 

@@ -7,7 +7,7 @@ use super::Identity;
 use crate::records::Bytes;
 
 pub(super) const SIGNATURE: [u8; 8] = *b"\x8bMLX\r\n\x1a\n";
-const VERSION: u16 = 2;
+const VERSION: u16 = 1;
 
 /// Bytes of the header, whose checksum is its last eight.
 pub(super) const HEADER: usize = 128;
