@@ -17,8 +17,8 @@ pub(crate) fn files_below(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// The same with links, which are followed, and everything else that is no directory, because
-/// people keep data sets as directories of links. A directory that was read before is among the
-/// files. The caller says which ones it does not read.
+/// people keep data sets as directories of links. Links to directories that are read in any case,
+/// or that have this one in them, are among the files. The caller says which ones it does not read.
 pub(crate) fn all_below(paths: &[PathBuf]) -> Vec<PathBuf> {
     walk(paths, true)
 }
@@ -45,15 +45,12 @@ fn walk(paths: &[PathBuf], all: bool) -> Vec<PathBuf> {
 fn below(directory: &Path, all: bool, files: &mut Vec<PathBuf>) {
     // Entries that are still to be looked at, the next one last.
     let mut waiting = vec![(directory.to_path_buf(), true)];
-    // Links can lead to one directory several times, or for ever.
-    let mut entered = HashSet::new();
+    let (root, mut linked) = (fs::canonicalize(directory).unwrap_or_default(), HashSet::new());
     while let Some((path, is_directory)) = waiting.pop() {
-        let enters = if all {
-            path.is_dir() && fs::canonicalize(&path).is_ok_and(|path| entered.insert(path))
-        } else {
-            is_directory
-        };
-        if enters {
+        let is_elsewhere = |to: &PathBuf| !to.starts_with(&root) && !root.starts_with(to);
+        let target = || fs::canonicalize(&path).ok().filter(is_elsewhere);
+        let is_link = all && !is_directory && path.is_dir();
+        if is_directory || is_link && target().is_some_and(|to| linked.insert(to)) {
             waiting.append(&mut entries(&path, all));
         } else {
             files.push(path);

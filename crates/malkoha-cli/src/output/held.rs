@@ -128,6 +128,8 @@ impl Taken {
     fn wait(&self) {
         // Nobody answers: the connection ends with its listener.
         let _ = UnixStream::connect_addr(&self.0).and_then(|mut it| it.read(&mut [0]));
+        // Somebody else can be there who does not listen.
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 

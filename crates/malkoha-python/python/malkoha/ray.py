@@ -39,7 +39,8 @@ def deduplicate(data: Dataset, on: str | list[str], **options) -> Dataset:
     """One row for each key of column `on`, which holds no nulls: no key is lost. A filter of all
     rows' keys counts which may be there several times; only their rows move. Which of the rows of a
     key stays is left open. The data is read three times, of which once column `on` alone, and has to
-    be the same each time: materialize() what is not, or is slow to make."""
+    be the same each time: materialize() what is not, or is slow to make. Rows that move are put into
+    the object store now."""
     on = _parts.columns(on)
     copies = ray.put(_united(data, on, _parts.summed, options, distinct=False))
 

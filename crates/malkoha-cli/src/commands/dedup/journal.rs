@@ -94,8 +94,8 @@ impl Journal {
             if force {
                 ensure!(
                     !journal.is_in_state(&run, &files),
-                    "the file of --seen has the documents of the run in {} already, so all would be \
-                     dropped: put back the one that the run began with, or name another output \
+                    "the file of --seen has the documents of the run in {}, which this one would \
+                     drop: put back the one that the run began with, or name another output \
                      directory",
                     name(directory)
                 );
@@ -116,7 +116,8 @@ impl Journal {
         let seen = |run: &Value| run["options"]["seen"].as_str().map(PathBuf::from);
         let same = seen(run).zip(seen(&self.run)).is_some_and(|(a, b)| a == b || is_same(&a, &b));
         let is_later = files.last().is_some_and(|file| self.progress.before > file.before);
-        same && is_later && self.outputs().any(Path::exists)
+        let has_same = run["inputs"] == self.run["inputs"];
+        same && is_later && (has_same || self.outputs().any(Path::exists))
     }
 
     /// The run, the progress after each of its files, and whether it is over.

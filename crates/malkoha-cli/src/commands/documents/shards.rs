@@ -137,7 +137,7 @@ impl LeftOut {
 /// Why a file that was found is not read.
 fn why_not(file: &Path) -> Option<&'static str> {
     if file.is_dir() {
-        Some("a directory that is read already")
+        Some("a link to a directory that is read already")
     } else if !file.exists() {
         Some("a link to nothing")
     } else if !file.is_file() {

@@ -171,17 +171,28 @@ fn with<T>(
     }
 }
 
-/// A draft of a file that the same people can read as its input.
+/// A draft of a file that nobody can read who cannot read its input.
 fn draft(path: &Path, input: &Path) -> io::Result<Draft> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
     let draft = Draft::of(path)?;
     #[cfg(unix)]
-    if let Some(metadata) = input.metadata().ok().filter(fs::Metadata::is_file) {
-        draft.file().set_permissions(metadata.permissions())?;
-    }
+    restrict(draft.file(), input);
+    #[cfg(not(unix))]
+    let _ = input;
     Ok(draft)
+}
+
+/// Takes those rights to a file away that nobody has to another one. Some file systems have none.
+#[cfg(unix)]
+fn restrict(file: &File, other: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let (Ok(usual), Ok(of_other)) = (file.metadata(), other.metadata()) else { return };
+    let mode = usual.permissions().mode() & (of_other.permissions().mode() | 0o600);
+    if of_other.is_file() {
+        let _ = file.set_permissions(fs::Permissions::from_mode(mode));
+    }
 }
 
 fn cannot_write(path: &Path) -> String {

@@ -143,13 +143,16 @@ impl Blocks {
         {
             return false;
         }
+        let text = item.split(|&it| it == b'#').next().unwrap_or(item);
+        let remark = memchr::memmem::find(text, b"//").or(memchr::memmem::find(text, b" ;"));
+        let text = remark.map_or(text, |at| &text[..at]);
         let (mut opened, mut quote) = (0_usize, None);
-        for byte in item.split(|&it| it == b'#').next().unwrap_or(item) {
+        for (at, byte) in text.iter().enumerate() {
             match byte {
                 b'"' | b'\'' if quote.is_none() => quote = Some(byte),
                 _ if quote == Some(byte) => quote = None,
                 _ if quote.is_some() => {}
-                b'{' | b'[' => opened += 1,
+                b'{' | b'[' if opens(&text[..at]) => opened += 1,
                 b'}' | b']' if opened > 0 => opened -= 1,
                 b'}' | b']' => self.close(),
                 _ => {}
@@ -175,6 +178,15 @@ impl Blocks {
         block.verdict = Some(verdict);
         // Each name is judged once by each block.
         Some((std::mem::replace(&mut block.since, names), verdict))
+    }
+}
+
+/// Whether a bracket behind this text begins a block, and is no part of a path or pattern.
+fn opens(before: &[u8]) -> bool {
+    match before {
+        [] | [.., b' ' | b'\t' | b',' | b'[' | b'{' | b'('] => true,
+        [name @ .., b':' | b'='] => is_key(name),
+        _ => false,
     }
 }
 

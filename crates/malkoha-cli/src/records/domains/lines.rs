@@ -51,8 +51,11 @@ impl Lines {
             self.blocks.directive(line, since);
             return domains_in_zone(line, &self.zone, |_, _| {});
         }
-        if let Some(begun) = line.strip_suffix(b"\\") {
-            // The blanks before the first part tell in which block it is.
+        let is_command = !self.begun.is_empty()
+            || matches!(line, [b'a', b'd', b'd', b' ', ..])
+            || matches!(line, [b'/', b'i', b'p', b' ', ..]);
+        if let Some(begun) = line.strip_suffix(b"\\").filter(|_| is_command) {
+            // As MikroTik's exports go on. The blanks before the first part tell in which block it is.
             let is_first = self.begun.is_empty();
             let width = if is_first { all.len() - all.trim_ascii_start().len() } else { 0 };
             self.begun.extend_from_slice(&all[..width]);
@@ -94,7 +97,9 @@ impl Lines {
         let opens = self.blocks.brackets(item, since);
         match (read, verdict) {
             (Line::Entries | Line::Told(_), Err(why)) => return Line::Unfit(why),
-            (Line::Entries, Ok(true)) if !self.is_allowed => return Line::Told(Unfit::Excepted),
+            (Line::Entries | Line::Told(_), Ok(true)) if !self.is_allowed => {
+                return Line::Told(Unfit::Excepted);
+            }
             // The name of a list.
             (Line::Unfit(Unfit::NoDomain), _) if opens && !item.contains(&b'.') => {
                 return Line::Nothing;

@@ -109,7 +109,7 @@ impl Lines {
             }
             _ => {}
         }
-        let (part, over) = (unended(line), self.over.take());
+        let (part, over) = (unended(line, self.over.is_some()), self.over.take());
         let (begins, mut text) = match over {
             Some(Over::Line(begins, text)) => (begins, text),
             _ if part.is_none() => return self.whole(line, at, each),

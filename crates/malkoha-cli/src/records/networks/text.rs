@@ -7,15 +7,18 @@ use memchr::memmem;
 
 use super::super::range::{Range, network, number, range, v4};
 use super::super::ranges::words;
+use super::headers::starts_with_network;
 
-/// A line without the sign that it goes on in the next one, and without a comment before it.
-pub(super) fn unended(line: &[u8]) -> Option<&[u8]> {
+/// A line without the sign that it goes on in the next one. A network alone does not begin such a
+/// line, and the end of a comment is no sign.
+pub(super) fn unended(line: &[u8], goes_on: bool) -> Option<&[u8]> {
     let text = match line {
         [text @ .., b'\\'] | [text @ .., b' ', b'`' | b'^'] => text,
         _ => return None,
     };
-    let comment = memmem::rfind(text, b" #").filter(|at| !text[*at..].contains(&b'"'));
-    Some(comment.map_or(text, |at| &text[..at]))
+    let is_comment = |two: &[u8]| matches!(two, [b' ' | b'\t', b'#' | b';'] | b"//");
+    let is_begun = goes_on || !starts_with_network(text);
+    (is_begun && !text.windows(2).any(is_comment)).then_some(text)
 }
 
 /// The network of IPv4 that a line is, as most lists have them.

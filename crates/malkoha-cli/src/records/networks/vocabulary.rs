@@ -310,10 +310,11 @@ pub(super) fn heading(line: &[u8]) -> Option<bool> {
     for word in line.split(is_sign).filter(|it| !it.is_empty()) {
         let passes = is_of_allowed(word) || meaning(word) == Some(Word::Except);
         if passes || is_of_blocked(word) {
-            if verdict.replace(passes).is_some_and(|it| it != passes) {
+            // Two of them make a sentence, a number counts what is in the list.
+            if verdict.replace(passes).is_some() {
                 return None;
             }
-        } else if !is_other(word) && number(word).is_none() {
+        } else if !is_other(word) {
             return None;
         }
     }
