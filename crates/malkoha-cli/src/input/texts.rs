@@ -171,7 +171,7 @@ impl Texts {
     }
 
     /// Calls `each` with all keys whose lines have a syntax, and their numbers. It returns what the
-    /// line has, and the line that decided it, if another one did. Those that are unfit are counted.
+    /// line has, and the line that decided it, if another one did. Unfit ones are counted.
     pub(crate) fn read_forms(
         &self,
         mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> (Line, Option<Place>),

@@ -55,7 +55,7 @@ impl Lines {
             || matches!(line, [b'a', b'd', b'd', b' ', ..])
             || matches!(line, [b'/', b'i', b'p', b' ', ..]);
         if let Some(begun) = line.strip_suffix(b"\\").filter(|_| is_command) {
-            // As MikroTik's exports go on. The blanks before the first part tell in which block it is.
+            // As in MikroTik's exports. The blanks before the first part tell in which block it is.
             let is_first = self.begun.is_empty();
             let width = if is_first { all.len() - all.trim_ascii_start().len() } else { 0 };
             self.begun.extend_from_slice(&all[..width]);
