@@ -55,8 +55,8 @@ impl CommandError {
     pub(crate) const BESIDE_EXPIRES: Self =
         fixed("ERR items beside those of RedisBloom cannot expire: leave EXPIRE or BESIDE out");
     pub(crate) const GONE: Self = fixed(
-        "ERR the key was deleted, or moved to another name, database or node, while the command ran. \
-         What was done for the first items went with it",
+        "ERR the key was deleted, or moved to another name, database or node, while the command \
+         ran. What was done for the first items went with it",
     );
     /// After this error, clients of clusters send the command again and are redirected.
     pub(crate) const MOVED: Self =

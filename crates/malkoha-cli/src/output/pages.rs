@@ -45,7 +45,7 @@ pub(crate) struct Show {
     pub(crate) counts: bool,
     /// The names of all files.
     pub(crate) files: Vec<Vec<u8>>,
-    /// What is added to records, which the header gets too.
+    /// The column or member that each record gets. The header gets its name.
     pub(crate) added: Option<(Keys, Added)>,
 }
 

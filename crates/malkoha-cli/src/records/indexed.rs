@@ -122,8 +122,8 @@ impl Keys {
         [Some(whole), is_spelled.then_some(plain)].into_iter().flatten().collect()
     }
 
-    /// Counts the records of a list that is not read, `unfit` of which cannot be compared. The first
-    /// of these, with its line, is given.
+    /// Counts the records of a list that is not read, `unfit` of which cannot be compared. `first`
+    /// is the first of these and its line.
     pub(crate) fn note_unread(&self, records: u64, unfit: u64, first: (&[u8], u64)) -> Result<()> {
         let (record, line) = first;
         let Some(tally) = self.tally() else { return Ok(()) };

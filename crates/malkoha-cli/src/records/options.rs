@@ -151,7 +151,8 @@ impl KeyArgs {
     pub(crate) fn keys_of_list(&self, separator: u8) -> Result<Keys> {
         if self.fastq || self.fasta {
             bail!(
-                "names of reads are compared with lists of names: index a list that has one in a line"
+                "names of reads are compared with lists of names: index a list with one in each \
+                 line"
             );
         }
         Ok(Keys { digest: self.digest.map(Digested::Is), ..self.keys(separator)? }.of_list())

@@ -302,8 +302,8 @@ impl Tally {
         let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
         let has = if count == 1 { "has" } else { "have" };
         failure::tell(&format!(
-            "malkoha: {} {has} an empty {field}, or a word like NULL there, which equals {to}: the first, line {line} of \
-             {name}, '{record}'",
+            "malkoha: {} {has} an empty {field}, or a word like NULL there, which equals {to}: the \
+             first, line {line} of {name}, '{record}'",
             records(count)
         ));
     }

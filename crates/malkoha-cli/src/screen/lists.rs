@@ -141,7 +141,7 @@ impl Lists<'_> {
                         ", with --digest, --trim, --crlf and those for case, if they are given here"
                     }
                     false => {
-                        ", with the options of what is compared here, those of lists as -k and so on"
+                        ", with the options that lists have here (-K as -k, --list-csv as --csv)"
                     }
                 };
                 tell(&format!(

@@ -28,8 +28,8 @@ macro_rules! cases {
 }
 
 cases! {
-    documents filter_files hints indexes keys map_errors maps messages new overlap places screen sets
-    store store_records union uniq
+    documents filter_files hints indexes keys map_errors maps messages new overlap places screen
+    sets store store_records union uniq
 }
 
 fn folder() -> &'static Path {

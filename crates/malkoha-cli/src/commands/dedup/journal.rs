@@ -213,8 +213,8 @@ impl Journal {
 
     fn refuse(&self, differ: &str) -> Result<()> {
         bail!(
-            "cannot go on with the run in {}: {differ} differ from those of the run; give the same, \
-             or {AGAIN}",
+            "cannot go on with the run in {}: {differ} differ from those of the run; give the \
+             same, or {AGAIN}",
             name(&self.directory)
         )
     }

@@ -39,7 +39,7 @@ impl Blocks {
         self.all.is_empty()
     }
 
-    /// What is said of the names in the innermost block, if anything.
+    /// The verdict on the names in the innermost block, if it has one.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         if self.deeper > 0 {
             return Some(Err(Unfit::Else));

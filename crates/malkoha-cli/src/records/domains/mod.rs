@@ -180,7 +180,7 @@ fn domains_in_zone(line: &[u8], zone: &[u8], mut each: impl FnMut(&[u8], Reach))
     }
 }
 
-/// What is in an item of YAML or JSON, or all of another line.
+/// The content of an item of YAML or JSON, or all of another line.
 fn item_of(line: &[u8]) -> &[u8] {
     let item = line.strip_prefix(b"- ").unwrap_or(line).trim_ascii();
     let item = item.strip_suffix(b",").unwrap_or(item);

@@ -55,7 +55,7 @@ fn alone(line: &str) -> String {
     }
 }
 
-/// The names of a list with what they stand for, and what is told of it.
+/// The names of a list, the rank of each for itself and below it, and the notices about the list.
 fn list(text: &str) -> String {
     let (mut lines, mut names, mut told) = (Lines::default(), Vec::new(), Vec::new());
     for line in text.split("\\n") {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use parking_lot::Mutex;
 
-use super::forms::bare;
+use super::forms::{MOST_BYTES, bare};
 use super::looks::{ADDRESS, CASE, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
 use super::proof::{Found, proved};
 use crate::failure::tell;
@@ -20,9 +20,6 @@ const MOST_RECORDS: usize = 64 * MOST;
 
 /// Files of each side whose records are compared.
 const MOST_FILES: usize = 8;
-
-/// Longer keys are left out.
-const MOST_BYTES: usize = 4096;
 
 /// Bytes of a beginning or end that keys may have in common.
 const MOST_COMMON: usize = 16;
@@ -135,7 +132,7 @@ pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64)
     }
 }
 
-/// What is said of a difference that is proved.
+/// The message about a difference that is proved.
 fn said(found: &Found, known: &str) -> String {
     let (with, without) = (&found.with, found.without.as_deref().unwrap_or(known));
     match found.look() {

@@ -103,6 +103,8 @@ fn bit(key: &[u8]) -> usize {
     let mixed = start ^ word(key.last_chunk()).rotate_left(23) ^ key.len() as u64;
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as usize
 }
+
+/// All looks that can be proved. Their numbers are those of forms.
 pub(super) fn looks() -> impl Iterator<Item = &'static Look> {
     SURE.iter().chain(&LIKELY).chain(&SPELLED)
 }

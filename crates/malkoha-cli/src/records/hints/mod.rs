@@ -1,4 +1,4 @@
-//! Why nothing, or not all, was equal: files of another form, and records that are written otherwise.
+//! Why records are not equal: their file has another form, or they are written in another way.
 
 mod differ;
 mod forms;

@@ -25,8 +25,8 @@ pub(super) struct Kept {
     pub(super) counted: Counted,
 }
 
-/// The records of a list whose keys are not lines, those that cannot be compared, and where the first
-/// of these begins.
+/// The number of records of a list whose keys are not lines, and of those that cannot be compared;
+/// the offset of the first of these, and its line.
 #[derive(Default)]
 pub(super) struct Counted {
     pub(super) records: u64,

@@ -1,9 +1,9 @@
 //! A lock for what is read often and seldom changed: single readers pass it without taking it, in
 //! the manner of BRAVO (Dice and Kogan, "Biased Locking for Reader-Writer Locks", USENIX ATC 2019).
 //!
-//! docs/CONCURRENCY.md has the protocol. Between a reader's note in its *place* and its second check
-//! there must be a barrier: the writer lets the system run it on all processors where threads of
-//! this process run (`barrier::heavy`), and readers only keep the compiler from reordering
+//! docs/CONCURRENCY.md has the protocol. Between a reader's note in its *place* and its second
+//! check there must be a barrier: the writer lets the system run it on all processors where threads
+//! of this process run (`barrier::heavy`), and readers only keep the compiler from reordering
 //! (`barrier::light`).
 //!
 //! Public for `malkoha-store` alone, whose index is read in this way. It can change with any
