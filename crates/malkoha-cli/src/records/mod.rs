@@ -8,6 +8,7 @@
 
 mod added;
 mod batch;
+mod blocks;
 mod csv;
 mod digest;
 pub(crate) mod domains;

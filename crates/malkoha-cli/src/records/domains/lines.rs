@@ -1,7 +1,7 @@
 //! The lines of a list, of which one may say what others mean.
 
-use super::super::networks::Verdict;
-use super::blocks::Blocks;
+use super::super::blocks::{At, Blocks, Verdict, heading};
+use super::headers::said_of_all;
 use super::text::is_local;
 use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal, zone_of};
 use crate::records::words::is_name;
@@ -9,10 +9,10 @@ use crate::records::words::is_name;
 /// Reads the lines of a list, and remembers in which blocks they are.
 #[derive(Default)]
 pub(crate) struct Lines {
-    is_allowed: bool,
+    pub(super) is_allowed: bool,
     /// The zone that names are in.
     zone: Vec<u8>,
-    blocks: Blocks,
+    pub(super) blocks: Blocks,
     /// A line that goes on in the next one.
     begun: Vec<u8>,
     /// What the last line said of all names of its block, and where these begin.
@@ -36,7 +36,7 @@ impl Lines {
         since: usize,
         mut each: impl FnMut(&[u8], Reach),
     ) -> Line {
-        if self.blocks.is_empty()
+        if self.blocks.are_quiet()
             && self.begun.is_empty()
             && let Some((name, is_label)) = plain(all)
             && let Some(name) = normal(name)
@@ -48,7 +48,12 @@ impl Lines {
         self.is_label = false;
         let line = all.trim_ascii();
         if matches!(line, [] | [b'#' | b'!' | b';', ..]) {
-            self.blocks.directive(line, since);
+            let at = At { line, number: 0, since: [since, 0, 0, 0] };
+            self.blocks.directive(at);
+            // Rules of blockers say themselves what they do.
+            if let Some(passes) = heading(line).filter(|_| !line.starts_with(b"!")) {
+                self.begin_titled(passes, at);
+            }
             return domains_in_zone(line, &self.zone, |_, _| {});
         }
         let is_command = !self.begun.is_empty()
@@ -73,19 +78,23 @@ impl Lines {
     /// Reads a line that does not go on.
     fn whole(&mut self, all: &[u8], since: usize, mut each: impl FnMut(&[u8], Reach)) -> Line {
         let item = item_of(all.trim_ascii());
-        self.blocks.enter(all, item, since);
-        if let Some((since, verdict)) = self.blocks.turn(item, since) {
-            self.blocks.brackets(item, since);
-            let verdict = self.judged(verdict);
-            self.turned = Some((since, verdict));
-            return match verdict {
-                Ok(false) => Line::Nothing,
-                Ok(true) if self.is_allowed => Line::Nothing,
-                Ok(true) => Line::Told(Unfit::Excepted),
-                Err(why) => Line::Unfit(why),
+        let at = At { line: all, number: 0, since: [since, 0, 0, 0] };
+        self.enter(item, at);
+        if self.blocks.depth() > 0
+            && let Some(verdict) = said_of_all(item)
+        {
+            self.blocks.turn(verdict, at);
+            self.brackets(item, at);
+            let turned = self.blocks.turned.take();
+            self.turned = turned.map(|(since, verdict)| (since[0], self.judged(verdict)));
+            return match self.turned {
+                Some((_, Ok(true))) if !self.is_allowed => Line::Told(Unfit::Excepted),
+                Some((_, Err(why))) => Line::Unfit(why),
+                _ => Line::Nothing,
             };
         }
-        if self.blocks.heading(all, item, since) {
+        let is_heading = self.begin_block(item, at);
+        if is_heading && !item.starts_with(b"[") {
             return Line::Nothing;
         }
         let verdict = self.blocks.verdict().map_or(Ok(false), |it| self.judged(it));
@@ -94,7 +103,8 @@ impl Lines {
                 each(name, reach.judged(verdict));
             }
         });
-        let opens = self.blocks.brackets(item, since);
+        let opens = !is_heading && self.brackets(item, at);
+        self.blocks.leave(at);
         match (read, verdict) {
             (Line::Entries | Line::Told(_), Err(why)) => return Line::Unfit(why),
             (Line::Entries | Line::Told(_), Ok(true)) if !self.is_allowed => {

@@ -1,7 +1,7 @@
 //! Domains in lines, as people have them: names, URLs, and the syntaxes of resolvers and blockers.
 
 mod blockers;
-mod blocks;
+mod headers;
 mod lines;
 mod rules;
 mod text;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use idna::AsciiDenyList;
 
 use super::Unfit;
-use super::networks::Verdict;
+use super::blocks::Verdict;
 use super::words::is_name;
 use blockers::hides;
 pub(crate) use lines::Lines;
@@ -235,7 +235,7 @@ fn is_nothing(line: &[u8]) -> bool {
 /// Whether a line, apart from its comment, has but brackets, and numbers and times of a zone.
 fn is_frame(line: &[u8]) -> bool {
     let text = line.split(|&byte| byte == b';').next().unwrap_or(line);
-    let mut words = text.split(|byte| b"{}[]() \t,".contains(byte));
+    let mut words = text.split(|byte| b"{}[]() \t,\"'=".contains(byte));
     let is_time = |word: &[u8]| {
         let is_part = |byte: &u8| byte.is_ascii_digit() || b"smhdwSMHDW".contains(byte);
         word.iter().all(is_part) && word.first().is_none_or(u8::is_ascii_digit)

@@ -1,14 +1,15 @@
 //! Lines that are no rules: the forms that they may have.
 
 use super::super::Unfit;
+use super::super::blocks::{
+    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, meaning, name,
+    verdict_of,
+};
 use super::super::range::{Range, number, range};
 use super::kind::{before, behind};
 use super::rules::Found;
 use super::run::Part;
-use super::vocabulary::{
-    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, meaning, name, unfit,
-    verdict_of,
-};
+use super::vocabulary::unfit;
 
 /// What stands before the first networks of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,89 @@
 //! What the header of a block says of the networks in it, and what its members say.
 
 use super::super::Unfit;
+use super::super::blocks::{
+    At, End, Verdict, Word, has_words, heading, is_negation, is_of_allowed, is_of_blocked,
+    open_quote, verdict_of, without_signs,
+};
 use super::super::range::{number, range};
 use super::super::ranges::{is_mask, words};
-use super::blocks::Verdict;
-use super::kind::{Rule, is_definition};
+use super::kind::{Rule, before, is_definition};
 use super::rules::key;
-use super::vocabulary::{
-    Kind, Word, is_harmless, is_negation, is_no, is_of_allowed, is_of_blocked, meaning, unfit,
-    verdict_of,
-};
+use super::vocabulary::{Kind, unfit};
+use super::{Lines, NAMES};
+
+impl Lines {
+    /// Begins what a line without open brackets does. `said` is what became of its networks, if it
+    /// has some. Returns whether it is known as what begins a block.
+    pub(super) fn begin_block(
+        &mut self,
+        rule: Option<&Rule<'_>>,
+        verdict: Option<Verdict>,
+        at: At<'_>,
+    ) -> bool {
+        let text = at.line.split(|it| *it == b'#').next().unwrap_or(at.line).trim_ascii();
+        let words: Vec<_> = words(text).take(NAMES).collect();
+        let of_section =
+            |name: &[u8]| header(rule, &super::words(name).take(NAMES).collect::<Vec<_>>(), name);
+        if verdict.is_none() && self.blocks.section(text, of_section, "firewall route", at) {
+            return text.starts_with(b"</") || self.blocks.by_this();
+        }
+        let title = heading(text).filter(|_| !text.ends_with(b";"));
+        let is_heading = verdict.is_none()
+            && (without_signs(text).ends_with(b":") && has_words(text)
+                || title.is_some()
+                || memchr::memmem::find(text, b"<<").is_some()
+                || matches!(words[..], [b"object" | b"object-group" | b"edit" | b"config", ..]));
+        let is_setting = is_heading || text.ends_with(b"=") || open_quote(text).is_some();
+        // Of sentences, only what lets pass is of interest.
+        let of_header = || {
+            let it = header(rule, &words, text).or(title.map(Ok));
+            it.filter(|it| it.is_ok() || is_setting || is_definition(&words))
+        };
+        let verdict = verdict.or_else(of_header);
+        self.turn_by_name(verdict, at);
+        self.blocks.begin(verdict, is_heading, at);
+        verdict.is_some() && is_setting
+    }
+
+    /// Closes and opens what a statement does not open and close itself. Brackets in texts, which
+    /// are in quotes or behind a network, are none, nor are round ones before words.
+    pub(super) fn turn_at_brackets(
+        &mut self,
+        text: &[u8],
+        words: &[&[u8]],
+        verdict: impl FnOnce() -> Option<Verdict>,
+        at: At<'_>,
+    ) {
+        let network = words.iter().find(|it| range(it).is_some());
+        let network = network.map_or(text.len(), |it| before(text, it).len());
+        // What directly follows begins a block: its first network, or the next line.
+        let (first, last) = (end_of_text(&text[..network]), end_of_text(text));
+        let start = text.iter().position(|it| !b"{[()]} \t,".contains(it)).unwrap_or(text.len());
+        let is_round = self.blocks.begins().contains(&b'(');
+        let end = text.trim_ascii_end().len();
+        let opened = self.blocks.brackets(text, b"\"", |i, is_open| match text[i] {
+            b'{' | b'[' => i < network || i <= start || i >= last,
+            b'(' => i <= start || i >= last || (first..network).contains(&i),
+            b')' => is_open || i <= start || is_round && i + 1 == end,
+            _ => true,
+        });
+        let verdict = if opened > 0 { verdict() } else { None };
+        let is_then = text.trim_ascii_start().starts_with(b"then");
+        if opened > 0 {
+            self.turn_by_name(verdict, at);
+        }
+        (0..opened).for_each(|_| self.blocks.push(verdict, End::Bracket(is_then), at));
+    }
+
+    /// Turns what is around `allowed`, of a firewall's rule whose networks are elsewhere in it.
+    fn turn_by_name(&mut self, verdict: Option<Verdict>, at: At<'_>) {
+        let letters = at.line.iter().filter(|it| it.is_ascii_alphabetic());
+        if verdict.is_some() && at.line.len() < NAMES && letters.eq(b"allowed") {
+            self.blocks.turn(Ok(true), at);
+        }
+    }
+}
 
 /// What is behind a closing bracket that the text does not open, and the text before it.
 pub(super) fn tail(text: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -30,35 +104,6 @@ pub(super) fn tail(text: &[u8]) -> Option<(&[u8], &[u8])> {
     is_one.then_some((&text[..end], tail))
 }
 
-/// Whether a line has a name, and behind a colon perhaps its value.
-pub(super) fn is_member(text: &[u8]) -> bool {
-    let is_name = |it: &u8| it.is_ascii_alphanumeric() || b" _-".contains(it);
-    let is_end = |at: usize| matches!(text[at..], [b':'] | [b':', b' ' | b'\t', ..]);
-    text.first().is_some_and(u8::is_ascii_alphabetic)
-        && text.iter().position(|it| !is_name(it)).is_some_and(is_end)
-}
-
-/// A line without what YAML has behind names: `|`, `>-`, `&anchor`, `!!seq`.
-pub(super) fn without_signs(text: &[u8]) -> &[u8] {
-    let start = text.iter().rposition(|it| it.is_ascii_whitespace()).map_or(0, |at| at + 1);
-    match text[start..] {
-        [b'|' | b'>' | b'&' | b'!', ..] if start > 0 => text[..start].trim_ascii_end(),
-        _ => text,
-    }
-}
-
-/// The quote that is behind the name of a setting, and not closed.
-pub(super) fn open_quote(text: &[u8]) -> Option<u8> {
-    let (name, value) = text.split_at(memchr::memchr2(b'=', b':', text)?);
-    let quote = *value[1..].trim_ascii_start().first().filter(|it| b"\"'".contains(it))?;
-    let quotes = value.windows(2).filter(|it| it[1] == quote && it[0] != b'\\').count();
-    (quotes % 2 == 1 && !name.contains(&quote)).then_some(quote)
-}
-
-pub(super) fn has_words(text: &[u8]) -> bool {
-    text.iter().any(u8::is_ascii_alphanumeric)
-}
-
 /// The end of a text without the signs before its next word.
 pub(super) fn end_of_text(text: &[u8]) -> usize {
     text.iter().rposition(|it| !b"{[( !\"\t".contains(it)).map_or(0, |at| at + 1)
@@ -66,10 +111,6 @@ pub(super) fn end_of_text(text: &[u8]) -> usize {
 
 pub(super) fn starts_with_network(line: &[u8]) -> bool {
     words(line).find(|it| has_words(it)).is_some_and(|it| range(it).is_some())
-}
-
-pub(super) fn indent(line: &[u8]) -> usize {
-    line.len() - line.trim_ascii_start().len()
 }
 
 /// What the header of a block says of its members.
@@ -109,34 +150,14 @@ pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> O
 
 /// What a name and its value say.
 pub(super) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
-    let is_true = value.eq_ignore_ascii_case(b"true");
     let name = name.strip_suffix(b":").unwrap_or(name);
-    let is_state = matches!(name, b"state" | b"status" | b"ensure" | b"classification");
     match key {
         // Those of chains are for what no rule is about.
         _ if name == b"policy" => None,
-        Some(Word::Disabled) if !is_no(value) => Some(Err(Unfit::Undone)),
-        Some(Word::Enabled) if is_no(value) => Some(Err(Unfit::Undone)),
-        _ if is_state && meaning(value) == Some(Word::Disabled) => Some(Err(Unfit::Undone)),
-        _ if is_state && is_of_allowed(value) => Some(Ok(true)),
-        Some(Word::List) if is_of_allowed(value) => Some(Ok(true)),
-        Some(Word::Allowed) if is_true || is_no(value) => Some(Ok(is_true)),
-        None if is_true && is_of_allowed(name) => Some(Ok(true)),
-        _ if is_true && (key == Some(Word::Not) || is_harmless(name)) => Some(Err(Unfit::Else)),
-        Some(Word::Action | Word::Allowed)
-            if meaning(value) == Some(Word::Verdict(None)) || is_harmless(value) =>
-        {
-            Some(Err(Unfit::Else))
-        }
-        Some(Word::Action | Word::Allowed) => {
-            let is_blocked = || is_of_blocked(value) || value.eq_ignore_ascii_case(b"block");
-            verdict_of(value).or_else(|| is_blocked().then_some(false)).map(Ok)
-        }
-        _ if is_state && is_harmless(value) => Some(Err(Unfit::Else)),
         None | Some(Word::Label | Word::Either) if number(value).is_some() => {
             let is_length = is_mask(name) || matches!(name, b"cidr" | b"subnet");
             is_length.then_some(Err(Unfit::Length))
         }
-        _ => None,
+        _ => super::super::blocks::said(key, name, value),
     }
 }

@@ -1,7 +1,8 @@
 //! The kind of a statement, by its first words or by the columns of a table.
 
+use super::super::blocks::{is_count, look_up, name};
 use super::super::range::range;
-use super::vocabulary::{Kind, SIGNS, STARTS, chain, is_count, look_up, name};
+use super::vocabulary::{Kind, SIGNS, STARTS, chain};
 
 /// How a statement is read that is a rule, and its words from the first one on that matters.
 pub(super) type Rule<'a> = (Kind, Vec<&'a [u8]>);

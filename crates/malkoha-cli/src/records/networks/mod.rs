@@ -1,6 +1,5 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
-mod blocks;
 mod forms;
 mod headers;
 mod kind;
@@ -13,13 +12,14 @@ mod vocabulary;
 
 use memchr::memmem;
 
-use blocks::{At, Blocks};
-pub(crate) use blocks::{Mark, Place, Verdict};
+use headers::starts_with_network;
 use rules::Found;
 use text::{is_object, is_remark, network_alone, unended, without_texts};
-use vocabulary::{Kind, heading, is_count};
+use vocabulary::Kind;
 
 use super::Unfit;
+use super::blocks::{At, Blocks, End, heading, is_count, is_member};
+pub(crate) use super::blocks::{Mark, Place, Verdict};
 use super::domains::Line;
 use super::range::{Range, range};
 use super::ranges::{ranges, words};
@@ -75,7 +75,7 @@ impl Lines {
     ) -> Line {
         self.number += 1;
         let mut line = all.trim_ascii();
-        if self.blocks.depth() == 0
+        if self.blocks.are_quiet()
             && self.over.is_none()
             && let Some(it) = network_alone(line)
         {
@@ -128,7 +128,10 @@ impl Lines {
     }
 
     fn whole(&mut self, line: &[u8], at: At<'_>, mut each: impl FnMut(Range, bool)) -> Line {
-        self.blocks.enter(at);
+        self.blocks.enter(at, starts_with_network(at.line));
+        if self.blocks.depth() == 0 && is_member(line) {
+            self.blocks.push(None, End::Paragraph, at);
+        }
         let depth = self.blocks.depth();
         let is_item = line.starts_with(b"- ") && line.contains(&b':') && !line.ends_with(b":");
         if is_item {
@@ -156,7 +159,8 @@ impl Lines {
             is_known = self.begin(line, &found, is_object, depth, at);
         }
         self.blocks.leave(at);
-        let turned = self.blocks.turned.filter(|it| it.0 != at.since).map(|it| it.1);
+        let turned = self.blocks.turned.filter(|it| it.0 != at.since && it.1 != Ok(false));
+        let turned = turned.map(|it| it.1);
         match found {
             _ if matches!(turned, Some(Err(_))) => {}
             Err(Line::Unfit(_)) | Ok(_) if has_none && is_known && turned.is_none() => {
@@ -209,16 +213,16 @@ impl Lines {
         if self.blocks.depth() > depth {
             // The verdict of others is behind each network, or behind the bracket.
             let is_judged = matches!(rule, Some((Kind::Ends | Kind::Entries, _))) || is_object;
-            if !is_judged && !self.blocks.by_this(at) {
+            if !is_judged && !self.blocks.by_this() {
                 said.into_iter().for_each(|it| self.blocks.turn(it, at));
                 self.blocks.turned = None;
             }
-            return !has_network && (self.blocks.by_this(at) || !is_object && rule.is_some());
+            return !has_network && (self.blocks.by_this() || !is_object && rule.is_some());
         }
         if is_object && !line.ends_with(b":") {
             return false;
         }
-        self.blocks.begin(rule.as_ref(), said, at) && !has_network
+        self.begin_block(rule.as_ref(), said, at) && !has_network
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rules of firewalls, resolvers and routers: which networks they are about, and their verdict.
 
 use super::super::Unfit;
+use super::super::blocks::{Word, is_count, is_of_allowed, meaning, verdict_of};
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
 use super::super::ranges::ranges;
@@ -8,7 +9,7 @@ use super::forms::plain;
 use super::headers::{header, said};
 use super::kind::{behind, is_definition};
 use super::run::Part;
-use super::vocabulary::{Kind, Word, chain, is_count, is_of_allowed, meaning, unfit, verdict_of};
+use super::vocabulary::{Kind, chain, unfit};
 
 /// Networks, and whether each is excepted.
 pub(super) type Found = Vec<(Range, bool)>;

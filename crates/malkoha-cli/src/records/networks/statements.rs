@@ -1,16 +1,16 @@
 //! The statements of a line, and what becomes of their networks.
 
 use super::super::Unfit;
+use super::super::blocks::{At, Verdict, is_negation, verdict_of};
 use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
-use super::blocks::{At, Verdict};
 use super::forms::plain;
 use super::kind::{self, Rule, behind};
 use super::rules::{self, Found};
 use super::run::{Part, is_broken};
 use super::text::{is_row, named_range};
-use super::vocabulary::{Kind, is_negation, verdict_of};
+use super::vocabulary::Kind;
 use super::{Lines, headers};
 
 impl Lines {
@@ -66,7 +66,7 @@ impl Lines {
             }
             if has_brackets {
                 let verdict = || headers::header(rule.as_ref(), &words, text);
-                self.blocks.turn_at_brackets(all, &words, verdict, at);
+                self.turn_at_brackets(all, &words, verdict, at);
             }
         }
         found

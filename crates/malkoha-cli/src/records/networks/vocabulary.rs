@@ -1,10 +1,9 @@
-//! Words of rules in tables: what they begin, and what they say of networks.
+//! Words with which the statements of firewalls, resolvers and routers begin.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::Unfit;
-use super::super::range::number;
+use super::super::blocks::{Word, Words, is_of_blocked, look_up, meaning, table};
 
 /// How a statement is read that begins with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,46 +31,6 @@ pub(super) enum Kind {
     /// A network, and where packets for it go.
     Route,
 }
-
-/// What a word in a rule says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Where packets come from follows, or where they go.
-    Source,
-    Destination,
-    /// Addresses that are not one's own follow.
-    Either,
-    /// The source follows in access lists of routers, and behind it the destination.
-    Protocol,
-    /// Any address.
-    Any,
-    /// A name or address follows, which says nothing, or is an end of packets.
-    Named,
-    Group,
-    Not,
-    /// The network before it is an exception.
-    Except,
-    Out,
-    In,
-    Forward,
-    Known,
-    /// Whether packets pass; `None` if they are neither blocked nor let pass.
-    Verdict(Option<bool>),
-    /// A verdict follows.
-    Action,
-    /// The network behind it may pass, unless a verdict follows.
-    Allowed,
-    /// A direction or a chain follows.
-    Way,
-    /// The name of a list follows.
-    List,
-    Disabled,
-    Enabled,
-    /// A network follows, of which it says nothing.
-    Label,
-}
-
-type Words<T> = LazyLock<HashMap<&'static [u8], T>>;
 
 /// `+` joins words, `#` is any number, and `$` any variable.
 pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
@@ -130,113 +89,9 @@ pub(super) const SIGNS: [(&[u8], Kind); 8] = [
     (b"(ACCEPT)", Kind::Unfit(Unfit::Else)),
 ];
 
-/// Words without the dashes of long options.
-pub(super) static WORDS: Words<Word> = LazyLock::new(|| {
-    use Word::*;
-    table(&[
-        (Source, "-s from source src saddr src-ip src-range source-address add-source add-entry"),
-        (Source, "hdr_ip"),
-        (Destination, "-d to destination dst daddr dst-ip dst-range destination-address localip"),
-        (Destination, "localaddress"),
-        (Either, "remoteip remoteaddress cidr cidr-block"),
-        (Protocol, "ip ipv4 ipv6 tcp udp icmp icmpv6 esp gre ah ospf eigrp igmp all #"),
-        (Any, "any anywhere"),
-        (Named, "on proto protocol port interface user group logamount eq gt lt neq table via gw"),
-        (Named, "deny_status label recv xmit sequence queue acl gateway next-hop nexthop"),
-        (Named, "to-addresses pref-src"),
-        (Group, "object-group object"),
-        (Not, "not unless ! notipaddress ne != invert negate negatecondition"),
-        (Except, "except exclude excluded excluding exception exceptions exclusions"),
-        (Out, "out outbound output egress"),
-        (In, "in inbound input"),
-        (Forward, "forward fwd"),
-        (Known, "quick inet inet6 both if : flags keep state me extended standard - -- tcp-rst"),
-        (Known, "port-unreach block-policy x-forwarded-for $"),
-        (Verdict(Some(true)), "permit pass accept return direct dunno ok allow_snoop bypass"),
-        (Verdict(Some(true)), "allow_setrd allow_cookie nomatch relay"),
-        (Verdict(Some(false)), "deny drop reject block refuse deny_non_local refuse_non_local"),
-        (Verdict(Some(false)), "discard tarpit"),
-        (Verdict(None), "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat ct"),
-        (Verdict(None), "redirect netmap notrack tcpmss tee trace passthrough mark-connection"),
-        (Verdict(None), "mark-packet mark-routing fasttrack-connection nfqueue tproxy classify"),
-        (Verdict(None), "dscp hl audit count skipto pipe add-src-to-address-list"),
-        (Verdict(None), "add-dst-to-address-list"),
-        (Action, "-j jump -g goto then jump-target action access effect verdict decision policy"),
-        (Action, "zone op ruleaction rule-action operation method event command rule target act"),
-        (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
-        (Allowed, "authorize-security-group-egress whitelisted white allowlists allowedips"),
-        (Allowed, "mynetworks trusted safelist ippermissions ippermissionsegress cidrip cidripv6"),
-        (Allowed, "securitygroupingress securitygroupegress cidr_blocks permitted exempt exempted"),
-        (Allowed, "ignored allowlisted loadbalancersourceranges"),
-        (Way, "-A -I -R append insert chain dir direction"),
-        (List, "list name mode type set listname category short"),
-        (Disabled, "disabled deleted removed revoked inactive absent expired"),
-        (Enabled, "enabled enable active to_ids blocked"),
-        (Label, "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet"),
-        (Label, "prefix range block blocks client clients ioc indicator entry item element value"),
-        (Label, "object start end first last td tr li p code c s o b r d nmap scan report for"),
-        (Label, "exitaddress inetnum inet6num route6 unreachable prohibit between ban"),
-        (Label, "network-object"),
-    ])
-});
-
-fn table<T: Copy>(lists: &[(T, &'static str)]) -> HashMap<&'static [u8], T> {
-    let words = |&(it, words): &(T, &'static str)| words.split(' ').map(move |word| (word, it));
-    lists.iter().flat_map(words).map(|(word, it)| (word.as_bytes(), it)).collect()
-}
-
-/// What words that follow each other mean. Only options of one letter have a case.
-pub(super) fn look_up<T: Copy>(words: &HashMap<&[u8], T>, phrase: &[&[u8]]) -> Option<T> {
-    let (mut text, mut len) = ([0; 48], 0);
-    for word in phrase {
-        let to = text.get_mut(len..=len + word.len())?;
-        to[..word.len()].copy_from_slice(word);
-        to[word.len()] = b'+';
-        if !matches!(word, [b'-', _]) {
-            to.make_ascii_lowercase();
-        }
-        len += word.len() + 1;
-    }
-    words.get(text.get(..len.checked_sub(1)?)?).copied()
-}
-
-/// A word as tables have it: numbers, variables, and programs without their folders.
-pub(super) fn name(word: &[u8]) -> &[u8] {
-    match word {
-        [b'$', ..] => b"$",
-        [b'/', ..] => word.rsplit(|it| *it == b'/').next().unwrap_or(b""),
-        _ if is_count(word) => b"#",
-        _ => word.strip_suffix(b":").or(word.strip_suffix(b"/")).unwrap_or(word),
-    }
-}
-
-/// The number of a rule or item, or how many packets and bytes a rule met.
-pub(super) fn is_count(word: &[u8]) -> bool {
-    let digits = word.strip_prefix(b"[").unwrap_or(word);
-    let (last, rest) = digits.split_last().unwrap_or((&0, b""));
-    let digits = if b"].KM".contains(last) { rest } else { digits };
-    digits.split(|&it| it == b':').all(|it| !it.is_empty() && number(it).is_some())
-}
-
-/// What a word of a rule says. Only options of one letter have dashes.
-pub(super) fn meaning(word: &[u8]) -> Option<Word> {
-    let mut word = name(word);
-    while word.len() > 2 && word.starts_with(b"-") {
-        word = &word[1..];
-    }
-    look_up(&WORDS, &[word])
-}
-
-/// Whether a name says that what has it is blocked: `LOGDROP`, `ssh_blacklist`.
-pub(super) fn is_of_blocked(name: &[u8]) -> bool {
-    let has =
-        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
-    if name.len() < 3 {
-        return false;
-    }
-    let signs = "drop deny denied reject black blocklist blocked bann bad malicious malware attack \
-                 spam abus tarpit f2b forbid";
-    signs.split(' ').any(has) && !"accept allow white pass permit trust unb".split(' ').any(has)
+/// Why networks behind a word are not listed.
+pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
+    if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
 }
 
 /// Whether packets that jump to a target pass. What other chains do is not known.
@@ -247,76 +102,4 @@ pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
         None if is_of_blocked(name) => Ok(false),
         _ => Err(Unfit::Else),
     }
-}
-
-/// Whether a value turns its name off.
-pub(super) fn is_no(value: &[u8]) -> bool {
-    ["no", "false", "$false"].iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
-}
-
-/// Why networks behind a word are not listed.
-pub(super) fn unfit(word: &[u8]) -> Option<Unfit> {
-    if let Some(Kind::Unfit(why)) = look_up(&STARTS, &[word]) { Some(why) } else { None }
-}
-
-/// Whether a word turns what follows into its opposite.
-pub(super) fn is_negation(word: &[u8]) -> bool {
-    word != b"!" && matches!(meaning(word), Some(Word::Not | Word::Except))
-}
-
-/// Whether packets pass (`true`) or not, if a word says it.
-pub(super) fn verdict_of(word: &[u8]) -> Option<bool> {
-    match meaning(word)? {
-        Word::Verdict(passes) => passes,
-        Word::Allowed => Some(true),
-        _ => None,
-    }
-}
-
-/// Whether one of the parts of a name says that what has it may pass.
-pub(super) fn is_of_allowed(name: &[u8]) -> bool {
-    let has =
-        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
-    let mut parts = name.split(|byte| b"-_:/$".contains(byte)).chain([name]);
-    parts.any(|it| meaning(it) == Some(Word::Allowed))
-        || ["whitelist", "allowlist"].into_iter().any(has)
-        || has("allowed") && !has("disallow") && !has("notallow")
-}
-
-/// Whether the text of a column says that there was no reason to block.
-pub(super) fn is_harmless(cell: &[u8]) -> bool {
-    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|benign|\
-                         clean|harmless|legitimate|cleared|unblocked|unbanned|not blocked|\
-                         not banned|not malicious";
-    let start = cell.iter().position(|it| !b" \"'".contains(it)).unwrap_or(0);
-    let end = cell.iter().rposition(|it| !b" \"'".contains(it)).map_or(start, |at| at + 1);
-    CELLS.split('|').any(|it| cell[start..end].eq_ignore_ascii_case(it.as_bytes()))
-}
-
-/// Whether a line only says that what follows may pass (`true`) or not: `# Allowed networks`.
-pub(super) fn heading(line: &[u8]) -> Option<bool> {
-    const OTHERS: &str = "ip ips ipv4 ipv6 network networks addresses ranges subnets entries \
-                          list lists the our my these following below are is always";
-    let is_other = |word: &[u8]| {
-        let is_it = |it: &str| word.eq_ignore_ascii_case(it.as_bytes());
-        meaning(word) == Some(Word::Label) || OTHERS.split(' ').any(is_it)
-    };
-    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
-    let mut verdict = None;
-    // Settings are none.
-    if memchr::memchr(b'=', line).is_some_and(|at| !line[at..].starts_with(b"==")) {
-        return None;
-    }
-    for word in line.split(is_sign).filter(|it| !it.is_empty()) {
-        let passes = is_of_allowed(word) || meaning(word) == Some(Word::Except);
-        if passes || is_of_blocked(word) {
-            // Two of them make a sentence, a number counts what is in the list.
-            if verdict.replace(passes).is_some() {
-                return None;
-            }
-        } else if !is_other(word) {
-            return None;
-        }
-    }
-    verdict
 }

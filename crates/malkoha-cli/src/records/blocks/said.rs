@@ -1,0 +1,76 @@
+//! What headings, and the members of blocks, say of what is in them.
+
+use super::super::Unfit;
+use super::{Verdict, Word, is_of_allowed, is_of_blocked, meaning, verdict_of};
+
+fn is_one_of(value: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
+}
+
+/// Whether the text of a column says that there was no reason to block.
+pub(crate) fn is_harmless(cell: &[u8]) -> bool {
+    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|benign|\
+                         clean|harmless|legitimate|cleared|unblocked|unbanned|not blocked|\
+                         not banned|not malicious";
+    let start = cell.iter().position(|it| !b" \"'".contains(it)).unwrap_or(0);
+    let end = cell.iter().rposition(|it| !b" \"'".contains(it)).map_or(start, |at| at + 1);
+    CELLS.split('|').any(|it| cell[start..end].eq_ignore_ascii_case(it.as_bytes()))
+}
+
+/// Whether a line only says that what follows may pass (`true`) or not: `# Allowed networks`.
+pub(crate) fn heading(line: &[u8]) -> Option<bool> {
+    const OTHERS: &str = "ip ips ipv4 ipv6 network networks addresses ranges subnets entries \
+                          list lists the our my these following below are is always domain \
+                          domains name names site sites";
+    let is_other = |word: &[u8]| {
+        let is_it = |it: &str| word.eq_ignore_ascii_case(it.as_bytes());
+        meaning(word) == Some(Word::Label) || OTHERS.split(' ').any(is_it)
+    };
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
+    let mut verdict = None;
+    // Settings are none.
+    if memchr::memchr(b'=', line).is_some_and(|at| !line[at..].starts_with(b"==")) {
+        return None;
+    }
+    for word in line.split(is_sign).filter(|it| !it.is_empty()) {
+        let passes = is_of_allowed(word) || meaning(word) == Some(Word::Except);
+        if passes || is_of_blocked(word) {
+            // Two of them make a sentence, a number counts what is in the list.
+            if verdict.replace(passes).is_some() {
+                return None;
+            }
+        } else if !is_other(word) {
+            return None;
+        }
+    }
+    verdict
+}
+
+/// What a name, whose meaning is `key`, and its value say of what is beside them.
+pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
+    let is_true = is_one_of(value, &["true", "yes", "1"]);
+    let is_false = is_one_of(value, &["false", "no", "0", "$false", "off"]);
+    let name = name.strip_suffix(b":").unwrap_or(name);
+    let is_state = is_one_of(name, &["state", "status", "ensure", "classification"]);
+    let is_strict = is_one_of(name, &["action", "verdict", "decision", "outbound"])
+        && value.iter().any(u8::is_ascii_alphabetic);
+    match key {
+        Some(Word::Disabled) => (!is_false).then_some(Err(Unfit::Undone)),
+        Some(Word::Enabled) => is_false.then_some(Err(Unfit::Undone)),
+        _ if is_state && meaning(value) == Some(Word::Disabled) => Some(Err(Unfit::Undone)),
+        _ if is_state && is_of_allowed(value) => Some(Ok(true)),
+        Some(Word::List) => is_of_allowed(value).then_some(Ok(true)),
+        Some(Word::Allowed) if is_true || is_false => Some(Ok(is_true)),
+        None if is_true && is_of_allowed(name) => Some(Ok(true)),
+        _ if is_true && (key == Some(Word::Not) || is_harmless(name)) => Some(Err(Unfit::Else)),
+        Some(Word::Action | Word::Allowed) => match verdict_of(value) {
+            _ if meaning(value) == Some(Word::Verdict(None)) || is_harmless(value) => {
+                Some(Err(Unfit::Else))
+            }
+            Some(passes) => Some(Ok(passes)),
+            None if is_of_blocked(value) => Some(Ok(false)),
+            None => is_strict.then_some(Err(Unfit::Else)),
+        },
+        _ => (is_state && is_harmless(value)).then_some(Err(Unfit::Else)),
+    }
+}

@@ -1,0 +1,34 @@
+//! What the text of a line looks like that begins a block.
+
+/// Whether a line has a name, and behind a colon perhaps its value.
+pub(crate) fn is_member(text: &[u8]) -> bool {
+    let is_name = |it: &u8| it.is_ascii_alphanumeric() || b" _-".contains(it);
+    let is_end = |at: usize| matches!(text[at..], [b':'] | [b':', b' ' | b'\t', ..]);
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+        && text.iter().position(|it| !is_name(it)).is_some_and(is_end)
+}
+
+/// A line without what YAML has behind names: `|`, `>-`, `&anchor`, `!!seq`.
+pub(crate) fn without_signs(text: &[u8]) -> &[u8] {
+    let start = text.iter().rposition(|it| it.is_ascii_whitespace()).map_or(0, |at| at + 1);
+    match text[start..] {
+        [b'|' | b'>' | b'&' | b'!', ..] if start > 0 => text[..start].trim_ascii_end(),
+        _ => text,
+    }
+}
+
+/// The quote that is behind the name of a setting, and not closed.
+pub(crate) fn open_quote(text: &[u8]) -> Option<u8> {
+    let (name, value) = text.split_at(memchr::memchr2(b'=', b':', text)?);
+    let quote = *value[1..].trim_ascii_start().first().filter(|it| b"\"'".contains(it))?;
+    let quotes = value.windows(2).filter(|it| it[1] == quote && it[0] != b'\\').count();
+    (quotes % 2 == 1 && !name.contains(&quote)).then_some(quote)
+}
+
+pub(crate) fn has_words(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_alphanumeric)
+}
+
+pub(crate) fn indent(line: &[u8]) -> usize {
+    line.len() - line.trim_ascii_start().len()
+}

@@ -1,0 +1,188 @@
+//! Words of rules in a table, and what they say of networks and names.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::super::range::number;
+
+/// What a word in a rule says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Where packets come from follows, or where they go.
+    Source,
+    Destination,
+    /// Addresses that are not one's own follow.
+    Either,
+    /// The source follows in access lists of routers, and behind it the destination.
+    Protocol,
+    /// Any address.
+    Any,
+    /// A name or address follows, which says nothing, or is an end of packets.
+    Named,
+    Group,
+    Not,
+    /// The network before it is an exception.
+    Except,
+    Out,
+    In,
+    Forward,
+    Known,
+    /// Whether packets pass; `None` if they are neither blocked nor let pass.
+    Verdict(Option<bool>),
+    /// A verdict follows.
+    Action,
+    /// The network behind it may pass, unless a verdict follows.
+    Allowed,
+    /// A direction or a chain follows.
+    Way,
+    /// The name of a list follows.
+    List,
+    Disabled,
+    Enabled,
+    /// A network follows, of which it says nothing.
+    Label,
+}
+
+pub(crate) type Words<T> = LazyLock<HashMap<&'static [u8], T>>;
+
+/// Words without the dashes of long options.
+pub(crate) static WORDS: Words<Word> = LazyLock::new(|| {
+    use Word::*;
+    table(&[
+        (Source, "-s from source src saddr src-ip src-range source-address add-source add-entry"),
+        (Source, "hdr_ip"),
+        (Destination, "-d to destination dst daddr dst-ip dst-range destination-address localip"),
+        (Destination, "localaddress"),
+        (Either, "remoteip remoteaddress cidr cidr-block"),
+        (Protocol, "ip ipv4 ipv6 tcp udp icmp icmpv6 esp gre ah ospf eigrp igmp all #"),
+        (Any, "any anywhere"),
+        (Named, "on proto protocol port interface user group logamount eq gt lt neq table via gw"),
+        (Named, "deny_status label recv xmit sequence queue acl gateway next-hop nexthop"),
+        (Named, "to-addresses pref-src"),
+        (Group, "object-group object"),
+        (Not, "not unless ! notipaddress ne != invert negate negatecondition"),
+        (Except, "except exclude excluded excluding exception exceptions exclusions"),
+        (Out, "out outbound output egress"),
+        (In, "in inbound input"),
+        (Forward, "forward fwd"),
+        (Known, "quick inet inet6 both if : flags keep state me extended standard - -- tcp-rst"),
+        (Known, "port-unreach block-policy x-forwarded-for $"),
+        (Verdict(Some(true)), "permit pass accept return direct dunno ok allow_snoop bypass"),
+        (Verdict(Some(true)), "allow_setrd allow_cookie nomatch relay"),
+        (Verdict(Some(false)), "deny drop reject block refuse deny_non_local refuse_non_local"),
+        (Verdict(Some(false)), "discard tarpit"),
+        (Verdict(None), "log nflog ulog mark connmark masquerade snat dnat src-nat dst-nat ct"),
+        (Verdict(None), "redirect netmap notrack tcpmss tee trace passthrough mark-connection"),
+        (Verdict(None), "mark-packet mark-routing fasttrack-connection nfqueue tproxy classify"),
+        (Verdict(None), "dscp hl audit count skipto pipe add-src-to-address-list"),
+        (Verdict(None), "add-dst-to-address-list"),
+        (Action, "-j jump -g goto then jump-target action access effect verdict decision policy"),
+        (Action, "zone op ruleaction rule-action operation method event command rule target act"),
+        (Allowed, "allow allowed whitelist allowlist authorize-security-group-ingress"),
+        (Allowed, "authorize-security-group-egress whitelisted white allowlists allowedips"),
+        (Allowed, "mynetworks trusted safelist ippermissions ippermissionsegress cidrip cidripv6"),
+        (Allowed, "securitygroupingress securitygroupegress cidr_blocks permitted exempt exempted"),
+        (Allowed, "ignored allowlisted loadbalancersourceranges"),
+        (Way, "-A -I -R append insert chain dir direction"),
+        (List, "list name mode type set listname category short"),
+        (Disabled, "disabled deleted removed revoked inactive absent expired"),
+        (Enabled, "enabled enable active to_ids blocked"),
+        (Label, "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet"),
+        (Label, "prefix range block blocks client clients ioc indicator entry item element value"),
+        (Label, "object start end first last td tr li p code c s o b r d nmap scan report for"),
+        (Label, "exitaddress inetnum inet6num route6 unreachable prohibit between ban"),
+        (Label, "network-object"),
+    ])
+});
+
+pub(crate) fn table<T: Copy>(lists: &[(T, &'static str)]) -> HashMap<&'static [u8], T> {
+    let words = |&(it, words): &(T, &'static str)| words.split(' ').map(move |word| (word, it));
+    lists.iter().flat_map(words).map(|(word, it)| (word.as_bytes(), it)).collect()
+}
+
+/// What words that follow each other mean. Only options of one letter have a case.
+pub(crate) fn look_up<T: Copy>(words: &HashMap<&[u8], T>, phrase: &[&[u8]]) -> Option<T> {
+    let (mut text, mut len) = ([0; 48], 0);
+    for word in phrase {
+        let to = text.get_mut(len..=len + word.len())?;
+        to[..word.len()].copy_from_slice(word);
+        to[word.len()] = b'+';
+        if !matches!(word, [b'-', _]) {
+            to.make_ascii_lowercase();
+        }
+        len += word.len() + 1;
+    }
+    words.get(text.get(..len.checked_sub(1)?)?).copied()
+}
+
+/// A word as tables have it: numbers, variables, and programs without their folders.
+pub(crate) fn name(word: &[u8]) -> &[u8] {
+    match word {
+        [b'$', ..] => b"$",
+        [b'/', ..] => word.rsplit(|it| *it == b'/').next().unwrap_or(b""),
+        _ if is_count(word) => b"#",
+        _ => word.strip_suffix(b":").or(word.strip_suffix(b"/")).unwrap_or(word),
+    }
+}
+
+/// The number of a rule or item, or how many packets and bytes a rule met.
+pub(crate) fn is_count(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"[").unwrap_or(word);
+    let (last, rest) = digits.split_last().unwrap_or((&0, b""));
+    let digits = if b"].KM".contains(last) { rest } else { digits };
+    digits.split(|&it| it == b':').all(|it| !it.is_empty() && number(it).is_some())
+}
+
+/// What a word of a rule says. Only options of one letter have dashes.
+pub(crate) fn meaning(word: &[u8]) -> Option<Word> {
+    let mut word = name(word);
+    while word.len() > 2 && word.starts_with(b"-") {
+        word = &word[1..];
+    }
+    look_up(&WORDS, &[word])
+}
+
+/// Whether a name says that what has it is blocked: `LOGDROP`, `ssh_blacklist`.
+pub(crate) fn is_of_blocked(name: &[u8]) -> bool {
+    let has =
+        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
+    if name.len() < 3 {
+        return false;
+    }
+    if name.eq_ignore_ascii_case(b"block") {
+        return true;
+    }
+    let signs = "drop deny denied reject black blocklist blocked bann bad malicious malware attack \
+                 spam abus tarpit f2b forbid";
+    signs.split(' ').any(has) && !"accept allow white pass permit trust unb".split(' ').any(has)
+}
+
+/// Whether a word turns what follows into its opposite.
+pub(crate) fn is_negation(word: &[u8]) -> bool {
+    word != b"!" && matches!(meaning(word), Some(Word::Not | Word::Except))
+}
+
+/// Whether packets pass (`true`) or not, if a word says it.
+pub(crate) fn verdict_of(word: &[u8]) -> Option<bool> {
+    match meaning(word)? {
+        Word::Verdict(passes) => passes,
+        Word::Allowed => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether one of the parts of a name says that what has it may pass.
+pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
+    const STARTS: &str = "allow white trust bypass ignor passthr safelist exempt exclu unblock";
+    let has =
+        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
+    let is_one = |part: &[u8]| {
+        let begins = |with: &str| {
+            part.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
+        };
+        meaning(part) == Some(Word::Allowed) || STARTS.split(' ').any(begins)
+    };
+    name.split(|byte| !byte.is_ascii_alphanumeric()).any(is_one)
+        || ["whitelist", "allowlist"].into_iter().any(has)
+        || has("allowed") && !has("disallow") && !has("notallow")
+}

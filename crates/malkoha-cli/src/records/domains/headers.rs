@@ -1,0 +1,161 @@
+//! What headings, and the members of blocks, say of the names in these.
+
+use super::super::blocks::{
+    At, End, Verdict, Word, heading, is_of_allowed, is_of_blocked, meaning, open_quote, said,
+    verdict_of, without_signs,
+};
+use super::rules::asks_elsewhere;
+use super::{Lines, Unfit};
+
+impl Lines {
+    /// Ends what ends before a line, and begins what a list's item is in.
+    pub(super) fn enter(&mut self, item: &[u8], at: At<'_>) {
+        let is_item = at.line.trim_ascii_start().starts_with(b"- ");
+        let is_member = member(item).is_some_and(|it| it.2);
+        self.blocks.enter(at, !is_member && !item.ends_with(b":"));
+        if is_item && is_member {
+            self.blocks.begin_item(at);
+        }
+    }
+
+    /// Begins what a heading begins; `false` for other lines.
+    pub(super) fn begin_block(&mut self, item: &[u8], at: At<'_>) -> bool {
+        if self.blocks.section(item, said_by, "dns", at) {
+            return true;
+        }
+        let key = without_signs(item).strip_suffix(b":").filter(|it| is_key(it));
+        match item {
+            // Actions of Privoxy.
+            [b'{', name @ .., b'}'] if is_action(name.trim_ascii_start()) => {
+                let has = |action: &[u8]| memchr::memmem::find(name, action).is_some();
+                let verdict = match () {
+                    () if has(b"+block") => Ok(false),
+                    () if has(b"-block") => Ok(true),
+                    () => Err(Unfit::Else),
+                };
+                self.blocks.begin_section(Some(verdict), at);
+            }
+            _ if key.is_some_and(|it| !it.starts_with(b"local-")) => {
+                self.blocks.begin(said_by(item), true, at);
+            }
+            _ if open_quote(item).is_some() => self.blocks.begin(said_by(item), false, at),
+            _ => {
+                let title = heading(item).filter(|_| item.contains(&b' '));
+                return title.is_some_and(|it| self.begin_titled(it, at));
+            }
+        }
+        key.is_some() || self.blocks.by_this()
+    }
+
+    /// Begins what a line is the heading of, and no more.
+    pub(super) fn begin_titled(&mut self, passes: bool, at: At<'_>) -> bool {
+        self.blocks.begin_titled(Ok(passes), passes == self.is_allowed, at);
+        true
+    }
+
+    /// Closes and opens what the brackets of a line do, except those in quotes; whether it opens
+    /// one.
+    pub(super) fn brackets(&mut self, item: &[u8], at: At<'_>) -> bool {
+        let has = |open, close| memchr::memchr2(open, close, item).is_some();
+        if matches!(item, [b'|' | b'@' | b'/' | b'^' | b'$' | b'*' | b'~' | b'&', ..])
+            || !has(b'{', b'}') && !has(b'[', b']')
+        {
+            return false;
+        }
+        let text = item.split(|&it| it == b'#').next().unwrap_or(item);
+        let remark = memchr::memmem::find(text, b"//").or(memchr::memmem::find(text, b" ;"));
+        let text = remark.map_or(text, |at| &text[..at]);
+        let opened = self.blocks.brackets(text, b"\"'", |at, _| match text[at] {
+            b'{' | b'[' => opens(&text[..at]),
+            byte => byte != b'(' && byte != b')',
+        });
+        let verdict = if opened > 0 { said_by(item) } else { None };
+        let is_action = opened == 1 && member(item).is_some_and(|it| it.0 == b"action");
+        (0..opened).for_each(|_| self.blocks.push(verdict, End::Bracket(is_action), at));
+        opened > 0
+    }
+}
+
+/// What a member of a block says of all of its names.
+pub(super) fn said_of_all(item: &[u8]) -> Option<Verdict> {
+    if item.starts_with(b"type ") {
+        return asks_elsewhere(item).then_some(Err(Unfit::Else));
+    }
+    let (key, value, _) = member(item)?;
+    // Names and paths say nothing.
+    let is_word = !value.iter().any(|it| b"./".contains(it));
+    match meaning(key) {
+        _ if matches!(key, b"outbound" | b"server") => {
+            said_by(value).or((!value.is_empty()).then_some(Err(Unfit::Else)))
+        }
+        key_meaning => said(key_meaning, key, value).filter(|_| is_word),
+    }
+}
+
+/// Whether a bracket behind this text begins a block, and is no part of a path or pattern.
+fn opens(before: &[u8]) -> bool {
+    match before {
+        [] | [.., b' ' | b'\t' | b',' | b'[' | b'{' | b'('] => true,
+        [name @ .., b':' | b'='] => is_key(name),
+        _ => false,
+    }
+}
+
+fn is_key(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|it| it.is_ascii_alphanumeric() || b"-_ \"'".contains(it))
+}
+
+fn is_action(name: &[u8]) -> bool {
+    let is_one = |name: &[u8]| name.first().is_some_and(u8::is_ascii_alphabetic);
+    let text = name.strip_prefix(b"+").or(name.strip_prefix(b"-")).unwrap_or(name);
+    is_one(text) && (text.len() < name.len() || !name.iter().any(|it| b"\"',;:=".contains(it)))
+}
+
+/// A key, its value, and whether it is one of YAML.
+fn member(item: &[u8]) -> Option<(&[u8], &[u8], bool)> {
+    let at = memchr::memchr2(b':', b'=', item)?;
+    let (key, value) = (item[..at].trim_ascii(), &item[at + 1..]);
+    let of_yaml = item[at] == b':' && value.starts_with(b" ");
+    is_key(key).then(|| (inner(key), inner(value), of_yaml))
+}
+
+/// A text from its first letter or digit to its last.
+fn inner(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(u8::is_ascii_alphanumeric).unwrap_or(text.len());
+    let end = text.iter().rposition(u8::is_ascii_alphanumeric).map_or(start, |at| at + 1);
+    &text[start..end]
+}
+
+/// What the words of a heading or value say of names.
+fn said_by(text: &[u8]) -> Option<Verdict> {
+    const PATTERNS: &str = "keyword regex";
+    const OTHERS: &str = "nameserver upstream fallback bootstrap resolver server prox forward \
+                          client fake sniff skip rewrite customdns mapping redirect initiator";
+    let text = text.to_ascii_lowercase();
+    match inner(&text) {
+        // The main section of Unbound.
+        b"server" => return None,
+        b"dns" => return Some(Err(Unfit::Else)),
+        _ => {}
+    }
+    let has = |is_one: &dyn Fn(&[u8]) -> bool| {
+        text.split(|it| !it.is_ascii_alphanumeric()).any(|it| !it.is_empty() && is_one(it))
+    };
+    let begins =
+        |words: &str, word: &[u8]| words.split(' ').any(|it| word.starts_with(it.as_bytes()));
+    if has(&|it| begins(PATTERNS, it) || matches!(it, b"pattern" | b"patterns")) {
+        Some(Err(Unfit::NoDomain))
+    } else if has(&|it| {
+        begins(OTHERS, it)
+            || matches!(it, b"if" | b"real" | b"general")
+            || meaning(it) == Some(Word::Not)
+    }) {
+        Some(Err(Unfit::Else))
+    } else if has(&|it| {
+        is_of_allowed(it) || meaning(it) == Some(Word::Except) || verdict_of(it) == Some(true)
+    }) {
+        Some(Ok(true))
+    } else {
+        has(&|it| is_of_blocked(it) || verdict_of(it) == Some(false)).then_some(Ok(false))
+    }
+}
