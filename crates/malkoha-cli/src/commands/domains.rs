@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::arguments::MergeArgs;
-use crate::failure::{CANNOT_WRITE, Outcome, tell};
+use crate::failure::{Outcome, tell};
 use crate::output::LineWriter;
 use crate::records::domains::{IMPORTANT, Reach, is_listed};
 use crate::screen::{Domains, Names};
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut names = Names::default();
     arguments.merge.read(|texts, allowed| names.add(texts, false, allowed))?;
     let mut out = LineWriter::stdout(b'\n', false)?;
-    out.write_all(arguments.format.head()).context(CANNOT_WRITE)?;
+    out.write_all(arguments.format.head())?;
     let (mut printed, mut left_out, mut line) = (0_u64, 0_u64, Vec::new());
     Domains::new(names)?.needed(|name, reach| {
         line.clear();
@@ -47,9 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         } else {
             left_out += 1;
         }
-        out.write_all(&line).context(CANNOT_WRITE)
+        out.write_all(&line)
     })?;
-    out.finish().context(CANNOT_WRITE)?;
+    out.finish()?;
     if left_out > 0 {
         tell(&format!(
             "malkoha: {left_out} entries or exceptions cannot be written in this format"

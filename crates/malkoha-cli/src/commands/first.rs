@@ -5,7 +5,6 @@ use malkoha::{Clock, Filter, KeyHasher};
 
 use super::keeping::{KeepArgs, Kept, Save, Saving};
 use super::window::{Line, Waiting};
-use crate::failure::CANNOT_WRITE;
 use crate::filter::{Lines, Table};
 use crate::input::{Block, Side};
 use crate::output::LineWriter;
@@ -174,7 +173,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
         self.added += u64::from(new == Some(true));
         if new.unwrap_or(true) != self.repeated {
             self.printed += 1;
-            self.out.write(line).context(CANNOT_WRITE)?;
+            self.out.write(line)?;
         }
         Ok(())
     }
@@ -196,7 +195,7 @@ impl<T: Table, C: Lines> Sink for Printing<T, C> {
     type Made = Timed;
 
     fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
-        self.out.head(header, file).context(CANNOT_WRITE)
+        self.out.head(header, file)
     }
 
     fn take(&mut self, timed: &mut Timed) -> Result<()> {
@@ -219,13 +218,13 @@ impl<T: Table, C: Lines> Sink for Printing<T, C> {
         self.saving.iter_mut().for_each(|saving| saving.changed |= changed);
         timed.lines.clear();
         timed.times.clear();
-        self.out.end_batch().context(CANNOT_WRITE)
+        self.out.end_batch()
     }
 }
 
 impl<T: Table, C: Lines> Save for Printing<T, C> {
     fn save(&mut self) -> Result<()> {
-        self.out.finish().context(CANNOT_WRITE)?;
+        self.out.finish()?;
         self.saving.as_mut().map_or(Ok(()), |saving| saving.save(&self.filter))
     }
 }

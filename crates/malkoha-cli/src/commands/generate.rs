@@ -151,7 +151,7 @@ fn page(command: &Command) -> Result<Vec<u8>> {
 }
 
 fn print(mut bytes: &[u8]) -> Result<Outcome> {
-    stdout::is_open().context(CANNOT_WRITE)?;
+    stdout::is_open()?;
     io::copy(&mut bytes, &mut io::stdout()).context(CANNOT_WRITE)?;
     Ok(Outcome::Found)
 }

@@ -2,11 +2,11 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use crate::arguments::MergeArgs;
-use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::failure::Outcome;
 use crate::output::LineWriter;
 use crate::records::range::Range;
 use crate::screen::Networks;
@@ -38,10 +38,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             if len < bits {
                 line += &format!("/{len}");
             }
-            out.write(line.as_bytes()).context(CANNOT_WRITE)
+            out.write(line.as_bytes())
         })?;
     }
-    out.finish().context(CANNOT_WRITE)?;
+    out.finish()?;
     Ok(Outcome::found_if(printed > 0))
 }
 

@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::arguments::ThreadArgs;
-use crate::failure::{CANNOT_WRITE, Outcome};
+use crate::failure::Outcome;
 use crate::input::{Inputs, Side, is_stdin, name};
 use crate::output::{LineWriter, is_filter};
 use crate::progress::Progress;
@@ -100,9 +100,8 @@ impl LinesArgs {
                 Some(file) => out.head(line, file),
                 None => out.write(line),
             }
-            .context(CANNOT_WRITE)
         })?;
-        out.finish().context(CANNOT_WRITE)?;
+        out.finish()?;
         Ok(Outcome::found_if(printed > 0))
     }
 }

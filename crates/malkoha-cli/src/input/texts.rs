@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use super::{List, Side, name};
-use crate::records::domains::Line;
-use crate::records::networks::Place;
-use crate::records::{Batch, Form, Forms, Keys, Source, Unfit};
+use crate::records::{Batch, Form, Forms, Keys, Source, Tally};
 
 /// Of long lists, records in so many places are looked at, of so many bytes each.
 const PLACES: usize = 64;
@@ -99,14 +97,6 @@ impl Texts {
         all_fit
     }
 
-    /// Where a line of the first list begins, by its number from 1.
-    pub(crate) fn line_at(&self, line: u64) -> u64 {
-        let before = usize::try_from(line).unwrap_or(usize::MAX).checked_sub(2);
-        let list = self.lists.first().map_or(&[][..], |list| list);
-        let end = before.and_then(|n| memchr_iter(self.form.separator, list).nth(n));
-        end.map_or(0, |end| end as u64 + 1)
-    }
-
     /// Calls `each` with the records of a short text, or with some in many places of a long one.
     fn sample<'t>(&self, text: &'t [u8], mut each: impl FnMut(&'t [u8])) {
         let is_short = text.len() <= SHORT;
@@ -170,52 +160,6 @@ impl Texts {
         self.read_with(|keys| keys.clone(), each)
     }
 
-    /// Calls `each` with all keys whose lines have a syntax, and their numbers. It returns what the
-    /// line has, and the line that decided it, if another one did. Unfit ones are counted.
-    pub(crate) fn read_forms(
-        &self,
-        mut each: impl FnMut(&Batch<'_, '_>, usize, &[u8]) -> (Line, Option<Place>),
-    ) -> Result<()> {
-        let mut entries = vec![0; self.lists.len()];
-        self.read(|_, batch| {
-            let mut counted = 0;
-            for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
-                let (line, under) = if fits { each(&batch, i, key) } else { (Line::Nothing, None) };
-                counted += u64::from(line != Line::Nothing);
-                if let Line::Unfit(why) | Line::Told(why) = line {
-                    batch.note_under(i, why, under)?;
-                }
-            }
-            entries[batch.file()] += counted;
-            if self.are_lines {
-                batch.count(counted);
-            }
-            Ok(())
-        })?;
-        for (file, (list, (keys, start))) in self.lists.iter().zip(&self.keys).enumerate() {
-            let is_told = entries[file] > 0 || list.len() <= *start;
-            keys.tally().filter(|_| !is_told).into_iter().for_each(|it| it.tell_empty(file));
-        }
-        Ok(())
-    }
-
-    /// Reports a line of a list that began what did not end.
-    pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
-        self.keys[file].0.tally().into_iter().for_each(|it| it.tell_unended(file, place));
-    }
-
-    /// Counts a record of a list that others make unfit.
-    pub(crate) fn note(
-        &self,
-        file: usize,
-        at: (u64, usize),
-        place: &Place,
-        why: Unfit,
-    ) -> Result<()> {
-        let tally = self.keys[file].0.tally();
-        tally.map_or(Ok(()), |it| it.note(file, &place.1, why, at, || place.0))
-    }
-
     /// As [`read`](Self::read), without counting records another time.
     pub(crate) fn read_again(
         &self,
@@ -253,6 +197,16 @@ impl Texts {
         self.bases[list] + offset
     }
 
+    /// Counts the records of a list, if something does.
+    pub(crate) fn tally(&self, list: usize) -> Option<&Tally> {
+        self.keys[list].0.tally()
+    }
+
+    /// Whether a list has more than a header.
+    pub(crate) fn has_records(&self, list: usize) -> bool {
+        self.lists[list].len() > self.keys[list].1
+    }
+
     /// The name of a list.
     pub(crate) fn name(&self, list: usize) -> &str {
         &self.names[list]
@@ -279,7 +233,7 @@ impl Texts {
         let is_written = |found: &[u8]| found == key && key.first() != Some(&b'"');
         if self.are_written
             && self.line_of(place, key.len()).is_some_and(is_written)
-            && memchr::memchr(self.form.separator, key).is_none()
+            && memchr(self.form.separator, key).is_none()
         {
             return true;
         }
@@ -337,11 +291,5 @@ mod tests {
         assert!(is(0, "ab") && is(3, "abc") && is(7, "") && is(8, "last") && is(12, "xy"));
         assert!(!is(0, "a") && !is(0, "abc") && !is(3, "ab") && !is(0, ""));
         assert!(!is(8, "lastly") && !is(8, "las") && !is(99, "") && !is(8, "lastxy"));
-        let line = |place| texts.record_at(place);
-        assert_eq!(
-            [line(0), line(3), line(7), line(8), line(12), line(99)],
-            [&b"ab"[..], b"abc", b"", b"last", b"xy", b""]
-        );
-        assert_eq!([texts.offset(8), texts.offset(13)], [Some((0, 8)), Some((2, 1))]);
     }
 }

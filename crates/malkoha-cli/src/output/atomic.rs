@@ -70,7 +70,7 @@ fn write_to(
     contents: &Contents<'_>,
 ) -> Result<()> {
     if is_stdin(path) {
-        stdout::is_open().context(CANNOT_WRITE)?;
+        stdout::is_open()?;
         if io::stdout().is_terminal() && matches!(overwrite, Overwrite::Filters) {
             bail!("a filter is no text for a terminal: name a file, or send it there with --force");
         }

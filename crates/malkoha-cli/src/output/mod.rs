@@ -3,23 +3,19 @@
 mod atomic;
 mod draft;
 mod encoded;
-mod fields;
 mod held;
-mod lines;
-mod pages;
 pub(crate) mod stdout;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 pub(crate) use atomic::{Overwrite, is_filter, replace, replace_held, replace_with};
 pub(crate) use draft::Draft;
 pub(crate) use encoded::{Encoder, Encoding, Piece};
-pub(crate) use fields::{field, with_fields};
 pub(crate) use held::Held;
-pub(crate) use lines::LineWriter;
-pub(crate) use pages::{Page, Printed, Printer, Show, shown};
+pub(crate) use stdout::{LineWriter, Page, Printed, Printer, Show, prefix_of};
 
 use crate::failure::CANNOT_WRITE;
 use crate::input::is_stdin;
@@ -27,7 +23,7 @@ use crate::input::is_stdin;
 /// Prints one result as a line.
 pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
     use std::io::Write;
-    stdout::is_open().context(CANNOT_WRITE)?;
+    stdout::is_open()?;
     writeln!(std::io::stdout(), "{record}").context(CANNOT_WRITE)
 }
 
@@ -43,4 +39,23 @@ pub(crate) fn refuse_both(filter: &Path, json: bool) -> Result<()> {
         bail!("--json and the filter cannot both go to standard output: name an output file");
     }
     Ok(())
+}
+
+/// A field of a record: a string if the bytes are UTF-8, or hex digits under a name that says so.
+pub(crate) fn field(name: &str, bytes: &[u8], as_hex: bool) -> (String, Value) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !as_hex => (name.to_owned(), text.into()),
+        _ => (format!("{name}_hex"), hex::encode(bytes).into()),
+    }
+}
+
+/// A record with fields of bytes among its own.
+pub(crate) fn with_fields<const N: usize>(
+    mut record: Value,
+    fields: [(String, Value); N],
+) -> Value {
+    for (name, value) in fields {
+        record[name] = value;
+    }
+    record
 }

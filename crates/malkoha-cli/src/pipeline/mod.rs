@@ -11,10 +11,9 @@
 //! Sources follow each other. Where only the results of blocks are needed, a thread that finds the
 //! first source busy reads the next one, and sets results aside until their turn.
 
-mod sources;
+mod order;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use std::collections::BTreeMap;
 use std::iter::once;
@@ -26,37 +25,10 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 
-use self::sources::Sources;
-use self::turns::{Place, Read, Turn};
-
-use crate::input::{Block, Blocks, Inputs};
+pub(crate) use self::order::Source;
+use self::order::{Place, Read, Sources, Turn};
+use crate::input::{Block, Inputs};
 use crate::progress::Progress;
-
-/// Where blocks come from.
-pub(crate) trait Source: Send + 'static {
-    /// Its memory is used again for the next one.
-    type Block: Default;
-
-    /// Reads the next block; `false` at the end.
-    fn next(&mut self, block: &mut Self::Block) -> Result<bool>;
-
-    /// The header that a block follows, and the name of its file, if it is the first of it.
-    fn header_before(_block: &Self::Block) -> Option<(&[u8], &str)> {
-        None
-    }
-}
-
-impl Source for Blocks {
-    type Block = Block;
-
-    fn next(&mut self, block: &mut Block) -> Result<bool> {
-        Self::next(self, block)
-    }
-
-    fn header_before(block: &Block) -> Option<(&[u8], &str)> {
-        block.header_before()
-    }
-}
 
 /// The work on blocks, and where its results go.
 pub(crate) trait Sink: Send + 'static {

@@ -1,15 +1,27 @@
 //! Lines that are in a list, exactly: fingerprints find the place, and the list confirms it.
 
-use anyhow::Result;
-use malkoha::KeyHasher;
-use memchr::memchr_iter;
+use std::collections::HashMap;
 
-use super::index::Index;
-use super::{Matcher, Origin};
+use anyhow::{Result, bail};
+use malkoha::{BatchError, CuckooMap, InsertError, KeyHasher, MappedMap};
+
+use super::Matcher;
+use super::origin::{LineNumbers, Origin};
 use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
 use crate::records::{Forms, split};
+
+/// The rate at which a line that is not in the list is compared with one that is. It only costs
+/// time; a lower rate would cost space.
+const CANDIDATE_RATE: f64 = 1.0 / 128.0;
+
+/// Lines of the list, for each segment of the index, that are put in together: enough that a
+/// segment is brought into cache for many of them, few enough to take little memory beside it.
+const LINES_A_SEGMENT: usize = 512;
+
+/// Fewer are not worth starting threads.
+const LEAST_LINES_A_ROUND: usize = 1 << 16;
 
 /// Fewer lines are hashed before a thread has started.
 const MIN_LINES_A_THREAD: usize = 8192;
@@ -81,8 +93,12 @@ impl Exact {
         Ok(Self { unfit, ..Self::of(texts, hasher, index) })
     }
 
-    /// Lists that have been indexed.
-    pub(super) fn of(texts: Texts, hasher: KeyHasher, index: Index) -> Self {
+    /// A list whose index is in a file.
+    pub(super) fn kept(texts: Texts, map: MappedMap) -> Self {
+        Self::of(texts, map.hasher(), Index { map: Map::Kept(map), unplaced: HashMap::new() })
+    }
+
+    fn of(texts: Texts, hasher: KeyHasher, index: Index) -> Self {
         let forms = texts.forms();
         Self { texts, hasher, index, forms, numbers: None, unfit: Vec::new() }
     }
@@ -97,8 +113,12 @@ impl Exact {
         &self.texts
     }
 
-    pub(super) fn index(&self) -> &Index {
-        &self.index
+    /// The index, if all keys found a place in it.
+    pub(super) fn whole_index(&self) -> Option<&CuckooMap> {
+        match &self.index.map {
+            Map::Built(map) if self.index.unplaced.is_empty() => Some(map),
+            _ => None,
+        }
     }
 
     /// The places of all distinct keys, each at its first occurrence, and of records without one.
@@ -183,34 +203,104 @@ fn hash_into(hashed: &mut [(u64, u64)], hasher: KeyHasher, lines: &[(u64, &[u8])
     );
 }
 
-/// Bytes between places whose line is known.
-const STEP: usize = 4096;
+/// From a line's hash to the offsets at which the line may begin.
+struct Index {
+    map: Map,
+    /// Lines that the map had no place for. Its size ensures that this stays empty; otherwise the
+    /// answers would still be right.
+    unplaced: HashMap<u64, Vec<u64>>,
+}
 
-/// How many lines of each list lie before some places.
-struct LineNumbers(Vec<Vec<u64>>);
+enum Map {
+    Built(CuckooMap),
+    /// In a file, to which nothing is added.
+    Kept(MappedMap),
+}
 
-impl LineNumbers {
-    fn of(texts: &Texts) -> Self {
-        let separator = texts.separator();
-        let of_list = |list: &[u8]| {
-            let mut before = 0;
-            let counted = list.chunks(STEP).map(|chunk| {
-                let start = before;
-                before += memchr_iter(separator, chunk).count() as u64;
-                start
-            });
-            counted.collect()
-        };
-        Self(texts.lists().map(|(_, list)| of_list(list)).collect())
+impl Index {
+    fn new(lines: u64, list_bytes: u64, hasher: KeyHasher) -> Result<Self> {
+        let last_offset = list_bytes.saturating_sub(1);
+        let offset_bits = (u64::BITS - last_offset.leading_zeros()).max(1);
+        // A twelfth of the slots stays free beyond what is needed: half of the time to build an
+        // index goes into the last tenth of a full one.
+        let capacity = lines.max(1) + lines / 12;
+        let map = CuckooMap::builder()
+            .capacity(capacity)
+            .fpr(CANDIDATE_RATE)
+            .value_bits(offset_bits)
+            .with_hasher(hasher)
+            .build()?;
+        Ok(Self { map: Map::Built(map), unplaced: HashMap::new() })
     }
 
-    /// The number, from 1, of the line that begins at this distance from the beginning of a list.
-    fn of_line(&self, texts: &Texts, list: usize, offset: u64) -> u64 {
-        let Some((_, text)) = texts.lists().nth(list) else { return 0 };
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
-        // A line may begin at the end, but no step does.
-        let step = (offset / STEP).min(self.0[list].len().saturating_sub(1));
-        let before = self.0[list].get(step).copied().unwrap_or(0);
-        before + memchr_iter(texts.separator(), &text[step * STEP..offset]).count() as u64 + 1
+    /// Lines to put in at a time.
+    fn lines_a_round(&self) -> usize {
+        let Map::Built(map) = &self.map else { return 1 };
+        (map.geometry().segments as usize * LINES_A_SEGMENT).max(LEAST_LINES_A_ROUND)
+    }
+
+    /// Puts in the lines that are not in, by pairs of hash and offset.
+    fn insert(
+        &mut self,
+        lines: &[(u64, u64)],
+        threads: usize,
+        is_same: impl Fn(u64, u64) -> bool + Sync,
+    ) -> Result<()> {
+        let Map::Built(map) = &mut self.map else { bail!("an index in a file is whole") };
+        let refused = match map.insert_distinct_hashes(lines, threads, &is_same) {
+            Ok(_) => return Ok(()),
+            Err(BatchError { error: error @ InsertError::Value { .. }, .. }) => {
+                return Err(error.into());
+            }
+            Err(BatchError { refused, .. }) => refused,
+        };
+        for (hash, offset) in refused.into_iter().map(|i| lines[i]) {
+            let unplaced = self.unplaced.entry(hash).or_default();
+            if !unplaced.iter().any(|&known| is_same(known, offset)) {
+                unplaced.push(offset);
+            }
+        }
+        Ok(())
+    }
+
+    fn all_candidates(&self, hashes: &[u64], mut each: impl FnMut(usize, u64)) {
+        match &self.map {
+            Map::Built(map) => map.get_hashes(hashes, &mut each),
+            Map::Kept(map) => map.get_hashes(hashes, &mut each),
+        }
+        if !self.unplaced.is_empty() {
+            for (i, hash) in hashes.iter().enumerate() {
+                let offsets = self.unplaced.get(hash).into_iter().flatten();
+                offsets.for_each(|&offset| each(i, offset));
+            }
+        }
+    }
+
+    /// All places that are in.
+    fn places(&self) -> impl Iterator<Item = u64> {
+        let placed: Box<dyn Iterator<Item = u64>> = match &self.map {
+            Map::Built(map) => Box::new(map.entries().map(|entry| entry.value)),
+            Map::Kept(map) => Box::new(map.entries().map(|entry| entry.value)),
+        };
+        placed.chain(self.unplaced.values().flatten().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_without_a_place_are_found_all_the_same() {
+        let mut index = Index::new(1, 1 << 20, KeyHasher::new(0)).unwrap();
+        // Far more than the map has slots; each twice.
+        let lines: Vec<(u64, u64)> = (0..2000).map(|n| (n / 2, n / 2 * 7)).collect();
+        index.insert(&lines, 2, |a, b| a == b).unwrap();
+        assert!(!index.unplaced.is_empty());
+        let hashes: Vec<u64> = (0..1000).collect();
+        let mut found = [false; 1000];
+        index.all_candidates(&hashes, |i, offset| found[i] |= offset == hashes[i] * 7);
+        assert!(found.iter().all(|&found| found));
+        assert!(index.unplaced.values().all(|offsets| offsets.len() == 1));
     }
 }

@@ -17,7 +17,7 @@ use malkoha::{CuckooMap, KeyHasher, MappedMap};
 use header::{Counted, HEADER, Kept, SIGNATURE, checksum};
 
 use super::Exact;
-use super::index::Index;
+use super::origin::place_of_line;
 use crate::input::{Inputs, List, Side, Texts, name};
 use crate::progress::Progress;
 use crate::records::{Bytes, Keys};
@@ -83,7 +83,7 @@ impl Keeping {
         let exact = Exact::build(texts, KeyHasher::random(), threads, &progress)?;
         drop(progress);
         let [records, unfit, line] = side.keys.tally().map_or([0; 3], |tally| tally.counted(0));
-        let first = exact.texts().line_at(line);
+        let first = place_of_line(exact.texts(), line);
         kept.counted = Counted { records, unfit, first, line };
         side.settle()?;
         if Identity::of(path)? != before {
@@ -94,7 +94,7 @@ impl Keeping {
 
     /// Keys in it, each once.
     pub(crate) fn map(&self) -> Result<&CuckooMap> {
-        self.exact.index().whole().context("some lines found no place in the index: do it again")
+        self.exact.whole_index().context("some lines found no place in the index: do it again")
     }
 
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -145,7 +145,6 @@ pub(crate) fn open(path: &Path, keys: &Keys, is_strict: bool) -> Result<Option<E
     // SAFETY: indexes are replaced by renaming, as filter files are, and nobody may change one in
     // place, which the documentation of the command says.
     let map = unsafe { MappedMap::map_at(&file, MAP_OFFSET) }?;
-    let hasher = map.hasher();
     let side = side_of(path, keys);
     let texts = Texts::new(vec![list], &side)?;
     let Counted { records, unfit, first, line } = kept.counted;
@@ -154,7 +153,7 @@ pub(crate) fn open(path: &Path, keys: &Keys, is_strict: bool) -> Result<Option<E
     }
     side.keys.note_unread(records, unfit, (texts.record_at(first), line))?;
     side.settle()?;
-    Ok(Some(Exact::of(texts, hasher, Index::kept(map))))
+    Ok(Some(Exact::kept(texts, map)))
 }
 
 /// A list alone.

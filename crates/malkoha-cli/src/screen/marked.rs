@@ -8,15 +8,9 @@ use anyhow::Result;
 use malkoha::KeyHasher;
 
 use super::{Exact, Matcher, Sieve};
-use crate::input::{Block, Inputs, Side, Texts};
+use crate::input::{Block, Side, Texts};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-
-/// How many times longer than the input a list must be.
-const TIMES: u64 = 2;
-
-/// The longest input that is indexed for a list of unknown length, in bytes.
-pub(crate) const MOST_FOR_UNKNOWN: u64 = 1 << 26;
 
 /// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
@@ -24,16 +18,6 @@ pub(crate) struct Marked {
     /// A bit for each place where a record may begin.
     marks: Vec<AtomicU64>,
     sieve: Sieve,
-}
-
-/// The texts of an input, if all are available and short compared with the lists.
-pub(crate) fn smaller_than(lists: &Inputs, input: &Side) -> Result<Option<Texts>> {
-    let texts = Texts::of(&Side { keys: input.keys.uncounted(), ..input.clone() })?;
-    let is_smaller = |texts: &Texts| match lists.total_bytes() {
-        Some(bytes) => texts.len().saturating_mul(TIMES) <= bytes,
-        None => texts.len() <= MOST_FOR_UNKNOWN,
-    };
-    Ok(texts.filter(is_smaller))
 }
 
 impl Marked {

@@ -3,42 +3,34 @@
 mod approximate;
 mod domains;
 mod exact;
-mod index;
 mod kept;
-mod lists;
 mod marked;
 mod networks;
+mod origin;
 mod select;
 mod sets;
 mod sieve;
+mod store;
 mod suffixes;
+mod syntax;
 
 use anyhow::Result;
 
-use approximate::filter_of;
-pub(crate) use approximate::{Approximate, Digests};
+pub(crate) use approximate::{Approximate, Digests, filter_of};
 pub(crate) use domains::{Domains, Names};
-use exact::Exact;
-pub(crate) use kept::{Keeping, is_index, place as place_of_index, verify as verify_index};
-pub(crate) use lists::{How, Lists, StoreKeys};
-use marked::{Marked, smaller_than};
+pub(crate) use exact::Exact;
+pub(crate) use kept::{
+    Keeping, is_index, open as open_index, place as place_of_index, verify as verify_index,
+};
+pub(crate) use marked::Marked;
 pub(crate) use networks::Networks;
-#[cfg(feature = "remote")]
-pub(crate) use select::Selection;
+use origin::Origin;
 pub(crate) use select::{Selecting, print_selected};
 pub(crate) use sets::{Operation, operate};
 use sieve::Sieve;
+pub(crate) use store::StoreKeys;
 
 use crate::records::{Forms, Unfit};
-
-/// A line of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Origin {
-    /// The number of the list among those that are named, from 0.
-    pub(crate) list: usize,
-    /// The number of the line in it, from 1.
-    pub(crate) line: u64,
-}
 
 /// A set of keys, for lookups of many lines at once, by any number of threads.
 pub(crate) trait Matcher: Send + Sync + 'static {
@@ -68,5 +60,32 @@ pub(crate) trait Matcher: Send + Sync + 'static {
     /// Why this key, which was not found, could not be found in any list.
     fn refuses(&self, _key: &[u8]) -> Option<Unfit> {
         None
+    }
+}
+
+/// All of them together.
+impl Matcher for Vec<Box<dyn Matcher>> {
+    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
+        self.iter().try_for_each(|part| part.find(keys, found))
+    }
+
+    fn origin(&self, key: &[u8]) -> Option<Origin> {
+        self.iter().filter_map(|part| part.origin(key)).min()
+    }
+
+    fn forms(&self) -> Vec<&Forms> {
+        self.iter().flat_map(|part| part.forms()).collect()
+    }
+
+    fn fpr(&self) -> f64 {
+        self.iter().map(|part| part.fpr()).sum()
+    }
+
+    fn has_forms(&self) -> bool {
+        self.iter().any(|part| part.has_forms())
+    }
+
+    fn refuses(&self, key: &[u8]) -> Option<Unfit> {
+        self.iter().find_map(|part| part.refuses(key))
     }
 }

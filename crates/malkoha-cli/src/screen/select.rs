@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 
-use super::{Matcher, Origin};
+use super::Matcher;
+use super::origin::Origin;
 use crate::arguments::{PlaceArgs, SelectArgs};
 use crate::failure::Outcome;
 use crate::input::{Block, Side};
-use crate::output::{Page, Printed, Printer, Show, print_record, shown};
+use crate::output::{Page, Printed, Printer, Show, prefix_of, print_record};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{BATCH, Forms, Keys, Unfit, tell_difference};
+use crate::records::{BATCH, Keys, tell_difference};
 
 /// Which lines are selected, and what is printed of them.
 pub(crate) struct Selecting<'a> {
@@ -24,33 +25,6 @@ pub(crate) struct Selecting<'a> {
     pub(crate) lists: Option<&'a [PathBuf]>,
     /// What records are looked up in, if not in lists.
     pub(crate) known: Option<String>,
-}
-
-/// All of them together.
-impl Matcher for Vec<Box<dyn Matcher>> {
-    fn find(&self, keys: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        self.iter().try_for_each(|part| part.find(keys, found))
-    }
-
-    fn origin(&self, key: &[u8]) -> Option<Origin> {
-        self.iter().filter_map(|part| part.origin(key)).min()
-    }
-
-    fn forms(&self) -> Vec<&Forms> {
-        self.iter().flat_map(|part| part.forms()).collect()
-    }
-
-    fn fpr(&self) -> f64 {
-        self.iter().map(|part| part.fpr()).sum()
-    }
-
-    fn has_forms(&self) -> bool {
-        self.iter().any(|part| part.has_forms())
-    }
-
-    fn refuses(&self, key: &[u8]) -> Option<Unfit> {
-        self.iter().find_map(|part| part.refuses(key))
-    }
 }
 
 /// Prints or counts the records of `input` whose keys are in `matcher`, or that are not, with the
@@ -64,7 +38,7 @@ pub(crate) fn print_selected(
 ) -> Result<Outcome> {
     let Selecting { select, places, lists, known } = how;
     let (inputs, keys, separator) = (&input.inputs, input.keys.clone(), input.separator());
-    let names = || inputs.paths().iter().map(|path| shown(path)).collect::<Vec<_>>();
+    let names = || inputs.paths().iter().map(|path| prefix_of(path)).collect::<Vec<_>>();
     let has_text = !select.count && !places.files_with_matches;
     let show = Show {
         // What is printed before lines is not printed before it.
@@ -80,7 +54,7 @@ pub(crate) fn print_selected(
         has_ends: places.max_count.is_some(),
         files: places.file.then(names),
         numbers: places.line_number,
-        lists: lists.map(|lists| lists.iter().map(|path| shown(path)).collect()),
+        lists: lists.map(|lists| lists.iter().map(|path| prefix_of(path)).collect()),
         separator,
     };
     let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
@@ -146,7 +120,7 @@ pub(crate) fn print_selected(
     if counts_files {
         return Ok(Outcome::found_if(printed.selected > 0));
     }
-    finish(&printed, select)
+    select.finish(&printed)
 }
 
 /// The output for a line, and before it.
@@ -194,47 +168,14 @@ impl Format {
     }
 }
 
-fn finish(&Printed { lines, selected }: &Printed, select: &SelectArgs) -> Result<Outcome> {
-    if select.json {
-        print_record(&serde_json::json!({ "lines": lines, "selected": selected }))?;
-    } else if select.count {
-        print_record(&selected)?;
-    }
-    Ok(Outcome::found_if(selected > 0))
-}
-
-/// Lines that are printed or counted as another thread finds them.
-#[cfg(feature = "remote")]
-pub(crate) struct Selection {
-    select: SelectArgs,
-    separator: u8,
-    printer: Printer,
-}
-
-#[cfg(feature = "remote")]
-impl Selection {
-    pub(crate) fn new(separator: u8, select: &SelectArgs) -> Result<Self> {
-        let printer = Printer::new(separator, &select.print)?;
-        Ok(Self { select: select.clone(), separator, printer })
-    }
-
-    /// Takes lines, and which of them are in.
-    pub(crate) fn take(&mut self, lines: &[&[u8]], found: &[bool]) -> Result<()> {
-        use crate::pipeline::Sink as _;
-
-        let mut page = Page { lines: lines.len() as u64, ..Page::default() };
-        let has_text = !self.select.count;
-        let (files, lists) = (None, None);
-        let separator = self.separator;
-        let format = Format { has_text, has_ends: false, files, numbers: false, lists, separator };
-        for (line, _) in lines.iter().zip(found).filter(|&(_, &found)| found != self.select.invert)
-        {
-            format.record(&mut page, line);
+impl SelectArgs {
+    /// Prints how many lines were selected, if that is wanted.
+    pub(crate) fn finish(&self, &Printed { lines, selected }: &Printed) -> Result<Outcome> {
+        if self.json {
+            print_record(&serde_json::json!({ "lines": lines, "selected": selected }))?;
+        } else if self.count {
+            print_record(&selected)?;
         }
-        self.printer.take(&mut page)
-    }
-
-    pub(crate) fn finish(self) -> Result<Outcome> {
-        finish(&self.printer.finish()?, &self.select)
+        Ok(Outcome::found_if(selected > 0))
     }
 }

@@ -66,7 +66,7 @@ impl Files {
                     Some(Box::new(draft(path, input).with_context(|| cannot_write(path))?))
                 }
                 None => {
-                    stdout::is_open().context(CANNOT_WRITE)?;
+                    stdout::is_open()?;
                     None
                 }
             };

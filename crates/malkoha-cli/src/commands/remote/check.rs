@@ -6,8 +6,9 @@ use clap::Args;
 use super::{Place, for_each_batch};
 use crate::arguments::{InputArgs, SelectArgs};
 use crate::failure::Outcome;
+use crate::output::{Page, Printer};
+use crate::pipeline::Sink as _;
 use crate::progress::Progress;
-use crate::screen::Selection;
 
 /// Print the lines that are in the filter
 #[derive(Args, Debug)]
@@ -31,15 +32,22 @@ impl Arguments {
         let mut filter = self.place.open(self.shards, 0)?;
         let total = self.input.inputs().total_bytes();
         let progress = Progress::beside_lines("Checking", total);
-        let mut selection = Selection::new(self.input.separator(), &self.select)?;
-        let mut found = Vec::new();
-        let prompt = self.select.print.line_buffered;
-        for_each_batch(&self.input, prompt, &progress, |lines| {
-            found.clear();
-            found.resize(lines.len(), false);
+        let (select, separator) = (&self.select, self.input.separator());
+        let mut printer = Printer::new(separator, &select.print)?;
+        let mut page = Page::default();
+        for_each_batch(&self.input, select.print.line_buffered, &progress, |lines| {
+            let mut found = vec![false; lines.len()];
             filter.contains(lines, &mut found)?;
-            selection.take(lines, &found)
+            page.lines = lines.len() as u64;
+            for (line, _) in lines.iter().zip(found).filter(|&(_, found)| found != select.invert) {
+                page.selected += 1;
+                if !select.count {
+                    page.text.extend_from_slice(line);
+                    page.text.push(separator);
+                }
+            }
+            printer.take(&mut page)
         })?;
-        selection.finish()
+        select.finish(&printer.finish()?)
     }
 }

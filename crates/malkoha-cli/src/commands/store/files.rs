@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 use indicatif::HumanBytes;
 use malkoha_store::{FileInfo, FileKind, FileStore};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Place;
 use super::bytes::escaped;
 use super::names::{name_of, select};
-use crate::failure::{CANNOT_WRITE, Outcome, tell_summary};
+use crate::failure::{Outcome, tell_summary};
 use crate::output::print_record;
 use crate::output::{LineWriter, field, with_fields};
 
@@ -82,9 +82,9 @@ impl Ls {
                 (false, true) => line(file, &file.name),
                 (false, false) => line(file, escaped(&file.name).as_bytes()),
             };
-            lines.write(&line).context(CANNOT_WRITE)?;
+            lines.write(&line)?;
         }
-        lines.finish().context(CANNOT_WRITE)?;
+        lines.finish()?;
         Ok(Outcome::found_if(!files.is_empty()))
     }
 }

@@ -256,7 +256,7 @@ impl Scan {
             };
             if !sorts {
                 keys += 1;
-                lines.write(&self.line(&entry.key, &entry.value)).context(CANNOT_WRITE)?;
+                lines.write(&self.line(&entry.key, &entry.value))?;
             } else if entry.key.starts_with(prefix.as_deref().unwrap_or_default())
                 && RangeBounds::<[u8]>::contains(&range, &*entry.key)
             {
@@ -266,9 +266,9 @@ impl Scan {
         found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
         for Entry { key, value, .. } in &found {
             keys += 1;
-            lines.write(&self.line(key, value)).context(CANNOT_WRITE)?;
+            lines.write(&self.line(key, value))?;
         }
-        lines.finish().context(CANNOT_WRITE)?;
+        lines.finish()?;
         if bad > 0 {
             if let Ok(found) = store.verify() {
                 Gone::new(&store, &found).tell();

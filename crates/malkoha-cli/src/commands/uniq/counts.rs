@@ -7,9 +7,8 @@ use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
 use anyhow::{Context, Result};
 
-use crate::failure::CANNOT_WRITE;
 use crate::input::Texts;
-use crate::output::LineWriter;
+use crate::output::Printer;
 use crate::records::Keys;
 
 /// Distinct lines by their numbers, in the order of their first occurrences.
@@ -83,21 +82,16 @@ pub(super) fn print(
     kept: Kept<'_>,
     parts: &[&Counts],
     counted: Option<&Keys>,
-    out: &mut LineWriter,
-) -> Result<u64> {
-    let (mut printed, mut text) = (0, Vec::new());
+    printer: &mut Printer,
+) -> Result<()> {
+    let mut text = Vec::new();
     let mut each = |line: &[u8], count: u64| {
         let Some(keys) = counted else {
-            if count > 1 {
-                return Ok(());
-            }
-            printed += 1;
-            return out.write(line).context(CANNOT_WRITE);
+            return if count > 1 { Ok(()) } else { printer.write(line) };
         };
-        printed += 1;
         text.clear();
         keys.push_counted(line, Some(count), &mut text);
-        out.write(&text).context(CANNOT_WRITE)
+        printer.write(&text)
     };
     // For each part, the lines that are printed next.
     let mut next = vec![0; parts.len()];
@@ -133,5 +127,5 @@ pub(super) fn print(
             }
         }
     }
-    Ok(printed)
+    Ok(())
 }

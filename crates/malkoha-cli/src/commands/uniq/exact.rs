@@ -3,16 +3,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use malkoha::KeyHasher;
 
 use super::counts::{Counts, Kept, Spool, print};
 use super::distinct::{Distinct, Outlook};
 use super::shards::Shards;
 use super::{Arguments, Stats};
-use crate::failure::CANNOT_WRITE;
 use crate::input::{Block, Side, Texts};
-use crate::output::LineWriter;
+use crate::output::{Page, Printed, Printer, Show};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
 use crate::records::{Added, Keys, tell_difference};
@@ -43,16 +42,14 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
         parts: Arc::clone(&parts),
         what,
     };
+    let added = counted.clone().map(|keys| (keys, Added::Count));
+    let show = Show { header: true, added, ..Show::default() };
     let out = Out {
-        out: LineWriter::stdout(separator, arguments.print.line_buffered)?,
-        counted: counted.clone(),
+        printer: Printer::new(separator, &arguments.print)?.showing(show, &inputs),
         spool: (what.prints_at_the_end() && texts.is_none()).then(Spool::new).transpose()?,
-        lines: 0,
-        printed: 0,
     };
     let work = move |block: &Block, made: &mut Made| worker.work(block, made);
-    let Out { mut out, spool, lines, mut printed, .. } =
-        in_order(&inputs, progress, threads, work, out)?;
+    let Out { mut printer, spool } = in_order(&inputs, progress, threads, work, out)?;
     let all = parts;
     let parts: Vec<_> = all.parts().collect();
     if what.prints_at_the_end() {
@@ -62,10 +59,10 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
         };
         let counts: Vec<&Counts> = parts.iter().filter_map(|part| part.counts.as_ref()).collect();
         if let Some(kept) = kept {
-            printed += print(kept, &counts, counted.as_ref(), &mut out)?;
+            print(kept, &counts, counted.as_ref(), &mut printer)?;
         }
     }
-    out.finish().context(CANNOT_WRITE)?;
+    let Printed { lines, selected: printed } = printer.finish()?;
     let distinct = parts.iter().map(|part| part.distinct.len()).sum();
     if let Some(texts) = texts.as_deref().filter(|_| inputs.paths().len() > 1) {
         texts.forms().prove(|form, file| {
@@ -177,9 +174,7 @@ struct Worker {
 /// The result for a block, and the memory to compute it.
 #[derive(Default)]
 struct Made {
-    lines: u64,
-    printed: u64,
-    text: Vec<u8>,
+    page: Page,
     spooled: Vec<u8>,
     hashes: Vec<u64>,
     /// The second hashes of lines of a stream; or else, where lines begin.
@@ -289,14 +284,14 @@ impl Worker {
 
     /// Formats what is printed, or kept to be printed.
     fn print(&self, lines: &[&[u8]], made: &mut Made) {
-        let Made { text, spooled, hashes, times, .. } = made;
-        made.lines = lines.len() as u64;
+        let Made { page, spooled, hashes, times, .. } = made;
+        page.lines = lines.len() as u64;
         let spools = self.what.prints_at_the_end() && self.texts.is_none();
         for ((line, &time), &hash) in lines.iter().zip(&*times).zip(&*hashes) {
             if self.what.prints(time) {
-                made.printed += 1;
-                text.extend_from_slice(line);
-                text.push(self.separator);
+                page.selected += 1;
+                page.text.extend_from_slice(line);
+                page.text.push(self.separator);
             } else if spools && time == Time::First {
                 Spool::spell(self.parts.of(hash), line, spooled);
             }
@@ -339,38 +334,24 @@ impl Sorted {
     }
 }
 
-/// Prints and keeps the results of blocks.
+/// Prints the results of blocks, and keeps what is printed at the end.
 struct Out {
-    out: LineWriter,
-    /// How counts are printed, if they are.
-    counted: Option<Keys>,
+    printer: Printer,
     spool: Option<Spool>,
-    lines: u64,
-    printed: u64,
 }
 
 impl Sink for Out {
     type Made = Made;
 
     fn head(&mut self, header: &[u8], file: &str) -> Result<()> {
-        let Some(keys) = &self.counted else {
-            return self.out.head(header, file).context(CANNOT_WRITE);
-        };
-        keys.refuse_column(Added::Count, header)?;
-        let mut with_count = Vec::new();
-        keys.push_counted(header, None, &mut with_count);
-        self.out.head(&with_count, file).context(CANNOT_WRITE)
+        self.printer.head(header, file)
     }
 
-    fn take(&mut self, made: &mut Made) -> Result<()> {
-        self.lines += std::mem::take(&mut made.lines);
-        self.printed += std::mem::take(&mut made.printed);
-        self.out.write_all(&made.text).context(CANNOT_WRITE)?;
-        made.text.clear();
+    fn take(&mut self, Made { page, spooled, .. }: &mut Made) -> Result<()> {
         if let Some(spool) = &mut self.spool {
-            spool.write(&made.spooled)?;
-            made.spooled.clear();
+            spool.write(spooled)?;
+            spooled.clear();
         }
-        self.out.end_batch().context(CANNOT_WRITE)
+        self.printer.take(page)
     }
 }
