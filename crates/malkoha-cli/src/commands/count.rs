@@ -13,7 +13,7 @@ use crate::input::{Block, Side};
 use crate::output::{Page, Printer, Show};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{Added, BATCH, KeyArgs};
+use crate::records::{Added, KeyArgs};
 
 /// Print how often lines are in a filter file
 #[derive(Args, Debug)]
@@ -44,22 +44,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
-    let (hasher, min) = (filter.hasher(), arguments.min);
+    let min = arguments.min;
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Counting", inputs.total_bytes());
     let separator = inputs.separator();
     let show = Show { header: true, added: Some((keys.clone(), Added::Count)), ..Show::default() };
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {
-            let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
             keys.refuse_members(Added::Count, batch.records)?;
-            let mut found = [false; BATCH];
-            let found = &mut found[..batch.len()];
-            // Looks up all at once, so that cache misses overlap, then counts only what is in.
-            filter.contains_hashes(&hashes, found);
-            batch.unfit.iter().for_each(|&i| found[i] = false);
-            for ((line, &hash), &mut found) in batch.records.iter().zip(&hashes).zip(found) {
-                let count = if found { filter.count_hash(hash) } else { 0 };
+            for (line, hash) in filter.found(&batch) {
+                let count = hash.map_or(0, |hash| filter.count_hash(hash));
                 if count >= min {
                     page.selected += 1;
                     let count = count.to_string();

@@ -14,7 +14,7 @@ use crate::input::{Block, Side, name};
 use crate::output::{Page, Printer, Show, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{Added, BATCH, KeyArgs, Keys};
+use crate::records::{Added, KeyArgs, Keys};
 use crate::time::Now;
 
 /// Print the values of lines in a map
@@ -55,7 +55,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         );
     }
     let Arguments { all, json, .. } = *arguments;
-    let hasher = filter.hasher();
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
@@ -63,17 +62,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let show = Show { header: !json, added, ..Show::default() };
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {
-            let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
             if !json {
                 keys.refuse_members(Added::Values, batch.records)?;
             }
-            let mut found = [false; BATCH];
-            let found = &mut found[..batch.len()];
-            // All at once, so that cache misses overlap.
-            filter.contains_hashes(&hashes, found);
-            batch.unfit.iter().for_each(|&i| found[i] = false);
-            for ((line, &hash), &mut found) in batch.records.iter().zip(&hashes).zip(found) {
-                let values = if found { filter.candidates(hash) } else { Vec::new() };
+            for (line, hash) in filter.found(&batch) {
+                let values = hash.map_or_else(Vec::new, |hash| filter.candidates(hash));
                 page.selected += u64::from(!values.is_empty());
                 if values.is_empty() && !all {
                     continue;

@@ -9,7 +9,7 @@ use indicatif::{HumanBytes, HumanCount};
 use crate::arguments::ThreadArgs;
 use crate::failure::{Outcome, tell_summary};
 use crate::input::is_stdin;
-use crate::output::{Overwrite, replace_with};
+use crate::output::{Overwrite, replace};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::screen::{Keeping, is_index, place_of_index};
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         })?;
         let map = keeping.map()?;
         let index = place_of_index(list);
-        replace_with(&index, Overwrite::Only(is_index), &|out| keeping.write(out))?;
+        replace(&index, Overwrite::Only(is_index), &|out| keeping.write(out))?;
         tell_summary(&format!(
             "{}: {} distinct lines in {}",
             index.display(),

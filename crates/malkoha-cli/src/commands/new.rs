@@ -59,12 +59,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         match within {
             Some(within) => {
                 let builder = GrowableExpiringCuckooFilter::builder().expire_after(within);
-                let builder = builder.capacity(CAPACITY).fpr(FPR).random_seed();
-                replace(path, Overwrite::Nothing, &builder.build()?)?;
+                let filter = builder.capacity(CAPACITY).fpr(FPR).random_seed().build()?;
+                replace(path, Overwrite::Nothing, &|out| filter.write_to(out))?;
             }
             None => {
                 let builder = GrowableCuckooFilter::builder().capacity(CAPACITY).fpr(FPR);
-                replace(path, Overwrite::Nothing, &builder.random_seed().build()?)?;
+                let filter = builder.random_seed().build()?;
+                replace(path, Overwrite::Nothing, &|out| filter.write_to(out))?;
             }
         }
     }

@@ -13,6 +13,7 @@ use malkoha::{
 use super::Lines;
 use super::facts::{Facts, Shape};
 use crate::input::{is_stdin, name};
+use crate::records::Batch;
 use crate::time::Now;
 
 /// A filter or map of any kind.
@@ -66,6 +67,23 @@ impl<T: Opened<C>, C: Lines> Lookup for Filter<T, C> {
 
     fn verify(&self) -> Result<(), ReadError> {
         T::verify(self)
+    }
+}
+
+impl dyn Lookup {
+    /// The records of a batch, and the hashes of those that are in. All are looked up at once, so
+    /// that cache misses overlap.
+    pub(crate) fn found<'t>(
+        &self,
+        batch: &Batch<'_, 't>,
+    ) -> impl Iterator<Item = (&'t [u8], Option<u64>)> {
+        let hasher = self.hasher();
+        let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
+        let mut found = vec![false; batch.len()];
+        self.contains_hashes(&hashes, &mut found);
+        batch.unfit.iter().for_each(|&i| found[i] = false);
+        let hashes = hashes.into_iter().zip(found).map(|(hash, found)| found.then_some(hash));
+        batch.records.iter().copied().zip(hashes)
     }
 }
 

@@ -1,13 +1,13 @@
 //! The content of inputs, by their first bytes: lines, compressed lines, or no lines at all.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
+use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
 use std::path::Path;
 
 use encoding_rs_io::DecodeReaderBytes;
-use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 
+use super::decompress::{Members, Unlost, Whole};
 use crate::output::Encoding;
 
 /// Formats that begin with a signature.
@@ -90,73 +90,13 @@ pub(crate) fn lines(source: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + S
         None | Some(Content::Marked | Content::Utf16 | Content::NoLines(_)) => {
             return text(content, source);
         }
-        Some(Content::Gzip) => {
-            let source = BufReader::with_capacity(GZIP_BUFFER, source);
-            Box::new(Members(Some(GzDecoder::new(source))))
-        }
+        Some(Content::Gzip) => Box::new(Members::of(source)),
         // All frames. Refuses windows above 128 MiB, as the command zstd does.
         Some(Content::Zstd) => Box::new(zstd::Decoder::new(source)?),
-        Some(Content::Xz) => Box::new(Unlost(XzReader::new(BufReader::new(source), true), None)),
+        Some(Content::Xz) => Box::new(Unlost::of(XzReader::new(BufReader::new(source), true))),
     };
     let (content, lines) = recognise(Whole(lines))?;
     text(content, lines)
-}
-
-const GZIP_BUFFER: usize = 1 << 15;
-
-/// All members of a gzip file. Tapes add zeros behind the last one.
-struct Members<R: BufRead>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Read for Members<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
-            let read = member.read(bytes)?;
-            if read > 0 || bytes.is_empty() {
-                return Ok(read);
-            }
-            let Some(mut source) = self.0.take().map(GzDecoder::into_inner) else { break };
-            while source.fill_buf()?.first() == Some(&0) {
-                source.consume(1);
-            }
-            self.0 = (!source.fill_buf()?.is_empty()).then(|| GzDecoder::new(source));
-        }
-        Ok(0)
-    }
-}
-
-/// A decompressor that, if it fails, loses what it wrote to the same buffer before, and its error.
-/// Of .xz, that is whole chunks of up to 64 KiB: of one that is cut, nothing can be read.
-struct Unlost<R>(R, Option<io::Error>);
-
-impl<R: Read> Read for Unlost<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        // No byte of a record's end, so at most a part of an incomplete record is taken for it.
-        const UNWRITTEN: u8 = 0xff;
-        if let Some(error) = self.1.take() {
-            return Err(error);
-        }
-        bytes.fill(UNWRITTEN);
-        self.0.read(bytes).or_else(|error| {
-            let written = bytes.iter().rposition(|&byte| byte != UNWRITTEN).map_or(0, |at| at + 1);
-            if written == 0 {
-                return Err(error);
-            }
-            self.1 = Some(error);
-            Ok(written)
-        })
-    }
-}
-
-/// A decompressor whose errors say in words if its source ends too early.
-struct Whole<R>(R);
-
-impl<R: Read> Read for Whole<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.read(bytes).map_err(|error| match error.kind() {
-            kind @ io::ErrorKind::UnexpectedEof => io::Error::new(kind, "it ends too early"),
-            _ => error,
-        })
-    }
 }
 
 /// The lines of a source that is not compressed.

@@ -3,6 +3,7 @@
 mod ahead;
 mod blocks;
 mod content;
+mod decompress;
 mod list;
 mod texts;
 mod tree;

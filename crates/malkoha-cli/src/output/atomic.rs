@@ -28,19 +28,18 @@ pub(crate) enum Overwrite {
     Anything,
 }
 
-/// Writes the filter to `path`, or to standard output for `-`.
+/// Writes the whole content of a file.
+pub(crate) type Contents<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// Writes a file at `path`, or to standard output for `-`.
 ///
 /// Readers of `path` see the old file or the new one, never a part. The new one has the old one's
 /// permissions, and its owner as far as possible. A device or pipe is written to as it is.
-pub(crate) fn replace<T: Lookup, C: Content>(
-    path: &Path,
-    overwrite: Overwrite,
-    filter: &Filter<T, C>,
-) -> Result<()> {
-    replace_with(path, overwrite, &|out| filter.write_to(out))
+pub(crate) fn replace(path: &Path, overwrite: Overwrite, contents: &Contents<'_>) -> Result<()> {
+    write_to(path, overwrite, None, contents)
 }
 
-/// The same for a file that is held, as the new one then is. Another one that has taken its place
+/// The same of a filter for a file that is held, as the new one then is. Another one that has taken its place
 /// stays.
 pub(crate) fn replace_held<T: Lookup, C: Content>(
     path: &Path,
@@ -49,18 +48,6 @@ pub(crate) fn replace_held<T: Lookup, C: Content>(
     filter: &Filter<T, C>,
 ) -> Result<()> {
     write_to(path, overwrite, Some(held), &|out| filter.write_to(out))
-}
-
-/// Writes the whole content of a file.
-pub(crate) type Contents<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
-
-/// [`replace`] for any content.
-pub(crate) fn replace_with(
-    path: &Path,
-    overwrite: Overwrite,
-    contents: &Contents<'_>,
-) -> Result<()> {
-    write_to(path, overwrite, None, contents)
 }
 
 fn write_to(

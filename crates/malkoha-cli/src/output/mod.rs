@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-pub(crate) use atomic::{Overwrite, is_filter, replace, replace_held, replace_with};
+pub(crate) use atomic::{Overwrite, is_filter, replace, replace_held};
 pub(crate) use draft::Draft;
 pub(crate) use encoded::{Encoder, Encoding, Piece};
 pub(crate) use held::Held;

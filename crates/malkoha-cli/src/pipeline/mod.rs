@@ -25,8 +25,8 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 
-pub(crate) use self::order::Source;
-use self::order::{Place, Read, Sources, Turn};
+use self::order::{Place, Sources};
+pub(crate) use self::order::{Read, Source, Turn};
 use crate::input::{Block, Inputs};
 use crate::progress::Progress;
 

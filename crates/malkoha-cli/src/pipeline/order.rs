@@ -37,11 +37,11 @@ impl Source for Blocks {
 }
 
 /// The place of a block: the number of its source, and its number there.
-pub(super) type Place = (usize, u64);
+pub(crate) type Place = (usize, u64);
 
 /// The outcome of a read.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Read {
+pub(crate) enum Read {
     Block,
     /// The end of a source.
     End,
@@ -141,7 +141,7 @@ impl<R: Source, I: Iterator<Item = R>> Sources<I> {
 }
 
 /// Blocks pass one by one, in order.
-pub(super) struct Turn<S> {
+pub(crate) struct Turn<S> {
     state: Mutex<State<S>>,
     /// The turn has passed on.
     moved: Condvar,
@@ -156,14 +156,14 @@ struct State<S> {
 }
 
 impl<S> Turn<S> {
-    pub(super) fn new(sink: S) -> Self {
+    pub(crate) fn new(sink: S) -> Self {
         let state = State { due: (0, 0), sink: Some(sink), end: None };
         Self { state: Mutex::new(state), moved: Condvar::new() }
     }
 
     /// Does a step with this block when its turn comes. The step returns what it was, to say which
     /// one follows. `None` if the turn never comes.
-    pub(super) fn pass(
+    pub(crate) fn pass(
         &self,
         place: Place,
         step: impl FnOnce(&mut S) -> Result<Read>,
@@ -192,13 +192,24 @@ impl<S> Turn<S> {
         if state.end.is_some() { None } else { state.sink.as_mut().map(|sink| step(due, sink)) }
     }
 
-    pub(super) fn end(&self, end: Result<()>) {
+    /// Ends when the turn of this block comes, unless that is over.
+    pub(crate) fn give_up(&self, place: Place) {
+        let mut state = self.state.lock();
+        self.moved.wait_while(&mut state, |state| state.due < place && state.end.is_none());
+        if state.due == place && state.end.is_none() {
+            state.end = Some(Ok(()));
+        }
+        drop(state);
+        self.moved.notify_all();
+    }
+
+    pub(crate) fn end(&self, end: Result<()>) {
         self.state.lock().end = Some(end);
         self.moved.notify_all();
     }
 
     /// Waits for the end.
-    pub(super) fn wait(&self) -> (Result<()>, Option<S>) {
+    pub(crate) fn wait(&self) -> (Result<()>, Option<S>) {
         let mut state = self.state.lock();
         self.moved.wait_while(&mut state, |state| state.end.is_none());
         // Taken in any case, so that the sink ends here and writes what is left.

@@ -65,15 +65,12 @@ pub(super) enum Digested {
 }
 
 impl Keys {
-    /// Whole lines as they are.
-    #[cfg(test)]
-    pub(crate) fn lines(separator: u8) -> Self {
-        let form = Form::lines(separator);
-        let (pick, spelling) = (Pick::Whole, AS_IT_IS);
+    /// Of these records, as they are.
+    pub(super) fn of(form: Form, pick: Pick) -> Self {
         Self {
             form,
             pick,
-            spelling,
+            spelling: AS_IT_IS,
             digest: None,
             of_reads: false,
             tabs: ANY,
@@ -81,6 +78,12 @@ impl Keys {
             quotes: true,
             tally: None,
         }
+    }
+
+    /// Whole lines as they are.
+    #[cfg(test)]
+    pub(crate) fn lines(separator: u8) -> Self {
+        Self::of(Form::lines(separator), Pick::Whole)
     }
 
     pub(crate) fn form(&self) -> Form {

@@ -126,21 +126,9 @@ impl KeyArgs {
             (None, None) if self.fasta => (Form { kind: Kind::Fasta, separator }, Pick::Name),
             (None, None) => (lines, Pick::Whole),
         };
-        let digest = self.digest.map(Digested::Of);
-        let spelling = self.spelling();
+        let (digest, spelling) = (self.digest.map(Digested::Of), self.spelling());
         let are_several = self.key.as_ref().is_some_and(|it| *it.count().end() > 1);
-        let keys = Keys {
-            form,
-            pick,
-            spelling,
-            digest,
-            of_reads: false,
-            tabs: ANY,
-            columns: 0,
-            quotes: true,
-            tally: None,
-        };
-        Ok(keys.joined(are_several))
+        Ok(Keys { spelling, digest, ..Keys::of(form, pick) }.joined(are_several))
     }
 
     /// The keys of lists that are read alone: they have digests, if these are compared.

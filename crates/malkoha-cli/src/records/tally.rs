@@ -66,6 +66,13 @@ struct First {
     under: String,
 }
 
+impl First {
+    fn place(&self, of_file: &str) -> String {
+        let Self { line, record, under, .. } = self;
+        format!("line {line}{of_file}, '{record}'{under}")
+    }
+}
+
 /// Bytes of a record that are shown.
 const SHOWN: usize = 60;
 
@@ -196,24 +203,14 @@ impl Tally {
         }
     }
 
-    /// Reports a line of a file that began what did not end.
-    pub(crate) fn tell_unended(&self, file: usize, place: &Place) {
-        let (line, text, name) = (place.0, shown(&place.1), self.name(file));
-        let what = format!("line {line} of list {name}, '{text}'");
-        failure::tell(&format!("malkoha: {what}, begins something that does not end"));
-    }
-
     /// An error if nothing of a file can be compared. Reports other records of lists that cannot.
     pub(crate) fn settle(&self) -> Result<()> {
         let of = if self.of_lists { "list " } else { "" };
         for File { name, all, unfit, .. } in &self.files {
             let all_are = unfit.count.load(Ordering::Relaxed) == all.load(Ordering::Relaxed);
-            if let Some(First { line, record, why, under, .. }) =
-                unfit.first.lock().take_if(|_| all_are)
-            {
-                bail!(
-                    "nothing in {of}{name} can be compared: line {line}, '{record}'{under}, {why}"
-                );
+            if let Some(first) = unfit.first.lock().take_if(|_| all_are) {
+                let (place, why) = (first.place(""), first.why);
+                bail!("nothing in {of}{name} can be compared: {place}, {why}");
             }
         }
         if self.of_lists {
@@ -230,22 +227,12 @@ impl Tally {
             }
             let all = all.load(Ordering::Relaxed);
             for noted in [unfit, told, long] {
-                let Some(First { line, record, why, under, .. }) = noted.first.lock().clone()
-                else {
-                    continue;
-                };
+                let Some(first) = noted.first.lock().clone() else { continue };
                 let count = noted.count.load(Ordering::Relaxed);
-                let place = format!("line {line}, '{record}'{under}");
-                if why.takes_part() {
-                    let why = why.said(count);
-                    let what = format!("{count} of {all} records of list {name} {why}");
-                    failure::tell(&format!("malkoha: {what}: the first, {place}"));
-                } else {
-                    failure::tell(&format!(
-                        "malkoha: {count} of {all} records of list {name} cannot be compared: the \
-                         first, {place}, {why}"
-                    ));
-                }
+                let ((what, why), place) = (said(first.why, count), first.place(""));
+                failure::tell(&format!(
+                    "malkoha: {count} of {all} records of list {name} {what}: the first, {place}{why}"
+                ));
             }
         }
     }
@@ -255,41 +242,19 @@ impl Tally {
         failure::tell(&format!("malkoha: list {} has no entries", self.name(file)));
     }
 
-    /// How many records of all files were noted for a reason, and the first with its file.
-    fn noted(&self, of: fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
-        let count = self.files.iter().map(|file| of(file).count.load(Ordering::Relaxed)).sum();
-        let mut firsts = self.files.iter().map(|file| (&*file.name, of(file).first.lock().clone()));
-        firsts.find_map(|(name, first)| Some((count, name, first?)))
-    }
-
     fn tell_input(&self) {
         if self.strict {
             return;
         }
-        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.unfit)
-        {
-            failure::tell(&format!(
-                "malkoha: {} cannot be compared: the first, line {line} of {name}, '{record}', \
-                 {why}",
-                records(count)
-            ));
-        }
-        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.told)
-            && why == Unfit::NoTime
-        {
-            failure::tell(&format!(
-                "malkoha: {} counted as of the time before: the first, line {line} of {name}, \
-                 '{record}', {why}",
-                records(count)
-            ));
-        }
-        if let Some((count, name, First { line, record, why, .. })) = self.noted(|file| &file.long)
-        {
-            failure::tell(&format!(
-                "malkoha: {} {}: the first, line {line} of {name}, '{record}'",
-                records(count),
-                why.said(count)
-            ));
+        let reasons: [fn(&File) -> &Noted; 3] = [|it| &it.unfit, |it| &it.told, |it| &it.long];
+        for (count, name, first) in reasons.into_iter().filter_map(|of| self.noted(of)) {
+            // Only lists are to have these.
+            if matches!(first.why, Unfit::Excepted | Unfit::Partly | Unfit::Narrower) {
+                continue;
+            }
+            let ((what, why), count) = (said(first.why, count), records(count));
+            let place = first.place(&format!(" of {name}"));
+            failure::tell(&format!("malkoha: {count} {what}: the first, {place}{why}"));
         }
     }
 
@@ -297,22 +262,39 @@ impl Tally {
     fn tell_empty_fields(&self, list: Option<&str>) {
         let least = self.least_empty.load(Ordering::Relaxed);
         let noted = self.noted(|file| &file.empty).filter(|&(count, ..)| count >= least);
-        let Some((count, name, First { line, record, .. })) = noted else { return };
+        let Some((count, name, first)) = noted else { return };
         let Some(field) = &self.field else { return };
         let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
         let has = if count == 1 { "has" } else { "have" };
         failure::tell(&format!(
             "malkoha: {} {has} an empty {field}, or a word like NULL there, which equals {to}: the \
-             first, line {line} of {name}, '{record}'",
-            records(count)
+             first, {}",
+            records(count),
+            first.place(&format!(" of {name}"))
         ));
+    }
+
+    /// How many records of all files were noted for a reason, and the first with its file.
+    fn noted(&self, of: fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
+        let count = self.files.iter().map(|file| of(file).count.load(Ordering::Relaxed)).sum();
+        let mut firsts = self.files.iter().map(|file| (&*file.name, of(file).first.lock().clone()));
+        firsts.find_map(|(name, first)| Some((count, name, first?)))
+    }
+}
+
+fn line_of(first: &Option<First>) -> u64 {
+    first.as_ref().map_or(0, |first| first.line)
+}
+
+/// The message about a number of records, and what follows the place of the first.
+fn said(why: Unfit, count: u64) -> (String, String) {
+    match why {
+        Unfit::NoTime => ("counted as of the time before".into(), format!(", {why}")),
+        _ if why.takes_part() => (why.said(count), String::new()),
+        _ => ("cannot be compared".into(), format!(", {why}")),
     }
 }
 
 fn records(count: u64) -> String {
     if count == 1 { "1 record".into() } else { format!("{count} records") }
-}
-
-fn line_of(first: &Option<First>) -> u64 {
-    first.as_ref().map_or(0, |first| first.line)
 }

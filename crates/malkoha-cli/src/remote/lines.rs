@@ -3,7 +3,8 @@
 use anyhow::{Context, Result, bail};
 use redis::{Cmd, Value, cmd, from_redis_value};
 
-use super::exchange::{Outcome, Request, exchange};
+use super::exchange::exchange;
+use super::request::{Outcome, Request};
 use super::shards::{Shards, gone};
 
 /// Lines a command: the server is kept for some hundred microseconds.

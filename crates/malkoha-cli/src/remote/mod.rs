@@ -8,9 +8,10 @@ mod cluster;
 mod exchange;
 mod lines;
 mod node;
+mod request;
 mod shards;
 
 pub(crate) use cluster::Cluster;
-pub(crate) use exchange::Policy;
 pub(crate) use lines::Changes;
+pub(crate) use request::Policy;
 pub(crate) use shards::{Shape, Shards, Sums};

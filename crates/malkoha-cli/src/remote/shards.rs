@@ -12,7 +12,8 @@ use redis::{Cmd, RedisError, Value, cmd, from_redis_value};
 use serde::Serialize;
 
 use super::cluster::Cluster;
-use super::exchange::{Outcome, Policy, Request, exchange};
+use super::exchange::exchange;
+use super::request::{Outcome, Policy, Request};
 
 const SHARD_SEED: u64 = 0x7368_6172_6473;
 /// The properties of a new filter, for all shards together.

@@ -7,6 +7,7 @@ use malkoha::{BatchError, CuckooMap, InsertError, KeyHasher, MappedMap};
 
 use super::Matcher;
 use super::origin::{LineNumbers, Origin};
+use crate::filter::bits_of;
 use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
@@ -47,9 +48,8 @@ impl Exact {
         progress: &Progress,
     ) -> Result<Self> {
         let mut index = Index::new(texts.most_records(), texts.len(), hasher)?;
-        let round = index.lines_a_round();
+        let (round, mut unfit) = (index.lines_a_round(), Vec::new());
         let is_same = |known, new| texts.are_equal(known, new);
-        let mut unfit = Vec::new();
         if texts.are_lines() {
             let mut lines = Vec::new();
             let mut put_in = |lines: &mut Vec<(u64, &[u8])>| {
@@ -171,11 +171,9 @@ impl Matcher for Exact {
 
     fn origin(&self, line: &[u8]) -> Option<Origin> {
         let (lists, numbers) = self.numbers.as_ref()?;
-        let mut first = None;
-        self.find_places(&[line], |_, place| {
-            first = Some(first.map_or(place, |at: u64| at.min(place)))
-        });
-        let (list, offset) = self.texts.offset(first?)?;
+        let mut places = Vec::new();
+        self.find_places(&[line], |_, place| places.push(place));
+        let (list, offset) = self.texts.offset(places.into_iter().min()?)?;
         Some(Origin { list: lists[list], line: numbers.of_line(&self.texts, list, offset) })
     }
 }
@@ -189,10 +187,9 @@ fn hash_all(hasher: KeyHasher, lines: &[(u64, &[u8])], threads: usize) -> Vec<(u
 
 fn hash_into(hashed: &mut [(u64, u64)], hasher: KeyHasher, lines: &[(u64, &[u8])], threads: usize) {
     if threads < 2 {
-        for (hashed, (place, line)) in hashed.iter_mut().zip(lines) {
-            *hashed = (hasher.hash_bytes(line), *place);
-        }
-        return;
+        let each = hashed.iter_mut().zip(lines);
+        return each
+            .for_each(|(hashed, (place, line))| *hashed = (hasher.hash_bytes(line), *place));
     }
     let half = threads / 2;
     let middle = lines.len() / threads * half;
@@ -219,13 +216,11 @@ enum Map {
 
 impl Index {
     fn new(lines: u64, list_bytes: u64, hasher: KeyHasher) -> Result<Self> {
-        let last_offset = list_bytes.saturating_sub(1);
-        let offset_bits = (u64::BITS - last_offset.leading_zeros()).max(1);
+        let offset_bits = bits_of(list_bytes.saturating_sub(1)).max(1);
         // A twelfth of the slots stays free beyond what is needed: half of the time to build an
         // index goes into the last tenth of a full one.
-        let capacity = lines.max(1) + lines / 12;
         let map = CuckooMap::builder()
-            .capacity(capacity)
+            .capacity(lines.max(1) + lines / 12)
             .fpr(CANDIDATE_RATE)
             .value_bits(offset_bits)
             .with_hasher(hasher)

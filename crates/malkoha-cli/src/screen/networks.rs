@@ -119,33 +119,18 @@ impl Networks {
 }
 
 /// An address as a number.
-trait Address: Copy + Ord {
-    fn after(self) -> Option<Self>;
-    fn before(self) -> Option<Self>;
-    /// How many lie between two, less one.
-    fn size(first: Self, last: Self) -> u128;
+trait Address: Copy + Ord + Into<u128> + TryFrom<u128> {
+    fn after(self) -> Option<Self> {
+        self.into().checked_add(1)?.try_into().ok()
+    }
+
+    fn before(self) -> Option<Self> {
+        self.into().checked_sub(1)?.try_into().ok()
+    }
 }
 
-macro_rules! address {
-    ($number:ty) => {
-        impl Address for $number {
-            fn after(self) -> Option<Self> {
-                self.checked_add(1)
-            }
-
-            fn before(self) -> Option<Self> {
-                self.checked_sub(1)
-            }
-
-            fn size(first: Self, last: Self) -> u128 {
-                (last - first).into()
-            }
-        }
-    };
-}
-
-address!(u32);
-address!(u128);
+impl Address for u32 {}
+impl Address for u128 {}
 
 impl<T: Address> Ranges<T> {
     fn add(&mut self, part: Part<T>, is_excepted: bool) {
@@ -229,7 +214,8 @@ fn sweep<T: Address>(parts: &mut [Part<T>], number: impl Fn(u32) -> u32) -> Vec<
     let mut at = parts.first().map(|part| part.0);
     while let Some(first) = at {
         while let Some(&(from, to, owner)) = rest.next_if(|part| part.0 == first) {
-            open.push(Reverse((T::size(from, to), number(owner), to)));
+            // One less than it has addresses.
+            open.push(Reverse((to.into() - from.into(), number(owner), to)));
         }
         while open.peek().is_some_and(|Reverse((_, _, last))| *last < first) {
             open.pop();

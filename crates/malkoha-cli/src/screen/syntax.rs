@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
+use crate::failure::tell;
 use crate::input::Texts;
 use crate::records::domains::Line;
 use crate::records::networks::Place;
-use crate::records::{Batch, Unfit};
+use crate::records::{Batch, Unfit, shown};
 
 impl Texts {
     /// Calls `each` with all keys whose lines have a syntax, and their numbers. It returns what the
@@ -39,7 +40,9 @@ impl Texts {
 
     /// Reports a line of a list that began what did not end.
     pub(super) fn tell_unended(&self, file: usize, place: &Place) {
-        self.tally(file).into_iter().for_each(|it| it.tell_unended(file, place));
+        let (line, text) = (place.0, shown(&place.1));
+        let what = format!("line {line} of list {}, '{text}'", self.name(file));
+        tell(&format!("malkoha: {what}, begins something that does not end"));
     }
 
     /// Counts a record of a list that others make unfit.

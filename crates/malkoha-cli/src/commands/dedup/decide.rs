@@ -9,7 +9,8 @@ use malkoha_text::{Decision, Prepared, Reason};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::journal::{Journal, Progress};
+use super::journal::Journal;
+use super::progress::Progress;
 use super::seen::Seen;
 use crate::commands::documents::{Content, Fate, Hashes, Note, Record, Records, Shard, shown};
 use crate::pipeline::Sink;

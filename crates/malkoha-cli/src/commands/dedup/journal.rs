@@ -11,19 +11,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
 use malkoha_text::Options;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::lock::Lock;
+use super::progress::Progress;
 use super::seen::{Seen, checksum};
-use super::totals::Totals;
-use crate::commands::documents::{JOURNAL, Shard, shown};
+use crate::commands::documents::{JOURNAL, Shard};
 use crate::input::{is_same, name};
-use crate::output::{Draft, Overwrite, replace_with};
+use crate::output::{Draft, Overwrite, replace};
 
 /// The remedy where a run cannot go on.
 const AGAIN: &str = "begin again with --force, without --resume";
@@ -47,21 +45,6 @@ pub(super) struct Journal {
     _lock: Lock,
 }
 
-/// The progress of a run.
-#[derive(Clone, Copy, Default, Deserialize, Serialize)]
-pub(super) struct Progress {
-    /// Files that are finished, and the bytes of the last one.
-    pub(super) finished: usize,
-    pub(super) bytes: u64,
-    /// Finished files that are in the state on disk; 0 if there is none.
-    pub(super) saved: usize,
-    pub(super) totals: Totals,
-    /// Bytes of the report on finished files.
-    pub(super) report: u64,
-    /// Documents in the state that the run began with.
-    pub(super) before: u64,
-}
-
 impl Journal {
     /// Begins a run, or goes on with one. Refuses an output directory with a run that was not
     /// finished, unless `resume` says to go on with it, or `force` to begin again.
@@ -73,7 +56,8 @@ impl Journal {
         before: u64,
     ) -> Result<Self> {
         let lock = Lock::take(directory.join(format!("{JOURNAL}-lock")), directory)?;
-        let inputs = checksum(inputs(shards).to_string().as_bytes());
+        let inputs: Value = shards.iter().map(Shard::state).collect();
+        let inputs = checksum(inputs.to_string().as_bytes());
         let mut journal = Self {
             directory: directory.into(),
             shards: Arc::clone(shards),
@@ -252,7 +236,7 @@ impl Journal {
     /// Writes the journal, to which each finished file adds a line.
     pub(super) fn begin(&mut self) -> Result<()> {
         let path = self.directory.join(JOURNAL);
-        replace_with(&path, Overwrite::Anything, &|out| {
+        replace(&path, Overwrite::Anything, &|out| {
             writeln!(out, "{}", self.run)?;
             self.earlier.iter().try_for_each(|progress| writeln!(out, "{}", json!(progress)))
         })?;
@@ -306,15 +290,4 @@ impl Journal {
     fn state_path(&self, files: usize) -> PathBuf {
         self.directory.join(format!("{JOURNAL}-state-{files}"))
     }
-}
-
-/// Paths, sizes and times of change.
-fn inputs(shards: &[Shard]) -> Value {
-    let describe = |shard: &Shard| {
-        let time = shard.input.metadata().and_then(|it| it.modified()).ok();
-        let time = time.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-        let nanoseconds = time.map(|it| it.as_nanos().to_string());
-        json!([shown(&shard.input), shard.size(), nanoseconds])
-    };
-    shards.iter().map(describe).collect()
 }

@@ -3,8 +3,8 @@
 mod decide;
 mod journal;
 mod lock;
+mod progress;
 mod seen;
-mod totals;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use self::decide::Decider;
 use self::journal::Journal;
 use self::lock::Lock;
+use self::progress::{Progress, Totals};
 use self::seen::Seen;
-use self::totals::Totals;
 use super::documents::{DocumentArgs, Files, Report, Shard};
 use crate::failure::{Outcome, tell, tell_summary};
 use crate::input::{is_same, is_stdin, name};
@@ -221,7 +221,7 @@ impl Arguments {
         &self,
         shards: &Arc<[Shard]>,
         seen: Seen,
-        progress: journal::Progress,
+        progress: Progress,
         journal: Option<Arc<Mutex<Journal>>>,
     ) -> Result<(Seen, Totals)> {
         let documents = &self.documents;

@@ -9,7 +9,7 @@ use malkoha::KeyHasher;
 use malkoha_text::{Deduplicator, Options};
 
 use crate::input::name;
-use crate::output::{Overwrite, replace_with};
+use crate::output::{Overwrite, replace};
 
 /// A deduplicator that remembers the places of documents, if it remembers numbers.
 pub(super) struct Seen {
@@ -67,7 +67,7 @@ impl Seen {
     }
 
     pub(super) fn save(&self, path: &Path) -> Result<()> {
-        replace_with(path, Overwrite::Only(is_state), &|out| self.write_to(out))
+        replace(path, Overwrite::Only(is_state), &|out| self.write_to(out))
     }
 
     fn write_to(&self, mut out: &mut dyn Write) -> io::Result<()> {

@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::slice;
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
 
+use super::shown;
 use crate::failure::tell;
 use crate::input::{all_below, encoding, is_parquet, is_same, is_stdin, name};
 use crate::output::Encoding;
@@ -27,6 +30,14 @@ impl Shard {
     pub(crate) fn size(&self) -> Option<u64> {
         let metadata = self.input.metadata().ok()?;
         (metadata.is_file() && !is_stdin(&self.input)).then_some(metadata.len())
+    }
+
+    /// The path of the file, its size and the time of its last change.
+    pub(crate) fn state(&self) -> Value {
+        let time = self.input.metadata().and_then(|it| it.modified()).ok();
+        let time = time.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        let nanoseconds = time.map(|it| it.as_nanos().to_string());
+        json!([shown(&self.input), self.size(), nanoseconds])
     }
 }
 

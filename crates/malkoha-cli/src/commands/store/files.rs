@@ -14,8 +14,7 @@ use super::Place;
 use super::bytes::escaped;
 use super::names::{name_of, select};
 use crate::failure::{Outcome, tell_summary};
-use crate::output::print_record;
-use crate::output::{LineWriter, field, with_fields};
+use crate::output::{LineWriter, field, print_record, with_fields};
 
 /// List the files in a store
 #[derive(Args, Debug)]

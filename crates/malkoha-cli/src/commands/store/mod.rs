@@ -2,6 +2,7 @@
 
 mod bench;
 mod bytes;
+mod damage;
 mod export;
 mod files;
 mod import;
@@ -11,6 +12,7 @@ mod names;
 mod order;
 #[cfg_attr(windows, path = "restore_windows.rs")]
 mod restore;
+mod scan;
 mod tables;
 mod tree;
 mod upkeep;
@@ -39,7 +41,7 @@ enum Command {
     Get(keys::Get),
     Del(keys::Del),
     Load(load::Load),
-    Scan(keys::Scan),
+    Scan(scan::Scan),
     Tables(tables::Tables),
     Order(order::Order),
     Import(import::Import),

@@ -5,6 +5,7 @@ mod distinct;
 mod exact;
 mod fingerprints;
 mod shards;
+mod worker;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};

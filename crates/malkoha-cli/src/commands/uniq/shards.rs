@@ -9,33 +9,16 @@
 //! others. So each part takes the blocks in their order, and blocks follow each other from part to
 //! part.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use anyhow::{Result, ensure};
 
-use anyhow::{Result, bail};
-use parking_lot::{Condvar, MappedMutexGuard, Mutex, MutexGuard};
+use crate::pipeline::{Read, Turn};
 
 /// Parts for each thread: enough that threads seldom wait for each other, few enough that a part
 /// has many lines of a block.
 const PARTS_A_THREAD: usize = 4;
 
 /// Parts of a whole. Each part takes blocks in the order of their numbers.
-pub(super) struct Shards<T> {
-    parts: Vec<Part<T>>,
-    /// The first block that was given up: later blocks never get their turn.
-    failed: AtomicU64,
-}
-
-struct Part<T> {
-    state: Mutex<State<T>>,
-    /// The turn has passed on.
-    moved: Condvar,
-}
-
-struct State<T> {
-    /// The number of the block that is due.
-    turn: u64,
-    part: T,
-}
+pub(super) struct Shards<T>(Vec<Turn<T>>);
 
 impl<T> Shards<T> {
     /// The number of parts for this many threads: a power of two.
@@ -45,19 +28,18 @@ impl<T> Shards<T> {
 
     /// Made of these parts, a power of two.
     pub(super) fn new(parts: Vec<T>) -> Self {
-        let new = |part| Part { state: Mutex::new(State { turn: 0, part }), moved: Condvar::new() };
-        Self { parts: parts.into_iter().map(new).collect(), failed: AtomicU64::new(u64::MAX) }
+        Self(parts.into_iter().map(Turn::new).collect())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.parts.len()
+        self.0.len()
     }
 
     /// The number of the part that has a hash, by bits that tables hardly use.
     #[inline]
     pub(super) fn of(&self, hash: u64) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "masked")]
-        let number = hash as usize & (self.parts.len() - 1);
+        let number = hash as usize & (self.len() - 1);
         number
     }
 
@@ -68,12 +50,15 @@ impl<T> Shards<T> {
         block: u64,
         mut each: impl FnMut(usize, &mut T) -> Result<()>,
     ) -> Result<()> {
-        for (number, part) in self.parts.iter().enumerate() {
-            let mut state = self.turn(part, block)?;
-            each(number, &mut state.part)?;
-            state.turn += 1;
-            drop(state);
-            part.moved.notify_all();
+        for (number, turn) in self.0.iter().enumerate() {
+            let mut done = Ok(());
+            let passed = turn.pass((0, block), |part| {
+                done = each(number, part);
+                Ok(if done.is_ok() { Read::Block } else { Read::EndOfAll })
+            });
+            // Never reported, because the first failure is.
+            ensure!(passed.is_some(), "a block before it failed");
+            done?;
         }
         Ok(())
     }
@@ -88,23 +73,10 @@ impl<T> Shards<T> {
         Ok(done)
     }
 
-    /// Waits until it is the block's turn.
-    fn turn<'a>(&self, part: &'a Part<T>, block: u64) -> Result<MutexGuard<'a, State<T>>> {
-        let mut state = part.state.lock();
-        while state.turn != block {
-            if self.failed.load(Ordering::Relaxed) < block {
-                // Never reported, because the first failure is.
-                bail!("a block before it failed");
-            }
-            part.moved.wait(&mut state);
-        }
-        Ok(state)
-    }
-
-    /// All parts.
-    pub(super) fn parts(&self) -> impl Iterator<Item = MappedMutexGuard<'_, T>> {
-        let parts = self.parts.iter().map(|part| part.state.lock());
-        parts.map(|state| MutexGuard::map(state, |state| &mut state.part))
+    /// All parts, when all blocks have passed or none will any more.
+    pub(super) fn take(&self) -> Vec<T> {
+        self.0.iter().for_each(|turn| turn.end(Ok(())));
+        self.0.iter().filter_map(|turn| turn.wait().1).collect()
     }
 }
 
@@ -116,12 +88,7 @@ struct GivenUp<'a, T> {
 impl<T> Drop for GivenUp<'_, T> {
     fn drop(&mut self) {
         let Some(block) = self.block else { return };
-        self.shards.failed.fetch_min(block, Ordering::Relaxed);
-        for part in &self.shards.parts {
-            // A thread that looked before this is waiting by now.
-            drop(part.state.lock());
-            part.moved.notify_all();
-        }
+        self.shards.0.iter().for_each(|turn| turn.give_up((0, block)));
     }
 }
 
@@ -129,6 +96,8 @@ impl<T> Drop for GivenUp<'_, T> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::thread;
+
+    use anyhow::bail;
 
     use super::*;
 
@@ -165,7 +134,7 @@ mod tests {
                     scope.spawn(move || run(thread));
                 }
             });
-            for (number, part) in shards.parts().enumerate() {
+            for (number, part) in shards.take().into_iter().enumerate() {
                 // The block that fails, and those behind it, may have passed before that.
                 let passed = match ends {
                     None => 200..=200,

@@ -1,28 +1,26 @@
 //! Parquet files: tables, of which a column has the texts. Row groups are read in batches, and
 //! written page by page.
 
+mod guarded;
 mod rest;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
 use std::fs::File;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader, get_typed_column_reader};
 use parquet::data_type::ByteArrayType;
-use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{
     PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use self::guarded::{Checked, damaged, guarded};
 pub(super) use self::rest::{Rest, TableWriter};
 use super::json::{Bad, Field};
 use crate::input::name;
@@ -36,9 +34,6 @@ const AT_ONCE: usize = 64;
 
 /// The most rows of a group, each of which takes a byte of memory until the group is written.
 const MOST_ROWS: i64 = 1 << 28;
-
-/// The most values of a page. Levels that repeat need no bytes.
-const MOST_VALUES: u32 = 1 << 26;
 
 /// A file.
 pub(crate) struct Table {
@@ -237,75 +232,5 @@ impl Batch {
             _ => 4,
         };
         Ok(get_column_reader(chunk.column_descr_ptr(), Box::new(Checked { pages, least })))
-    }
-}
-
-/// Pages whose sizes are possible, because the decoders allocate memory for them. Their headers,
-/// which say up to 2 GiB of a page to decompress, are not to be seen here.
-struct Checked {
-    pages: SerializedPageReader<File>,
-    /// Bytes of a value in a dictionary.
-    least: usize,
-}
-
-impl PageReader for Checked {
-    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        if let Some(page) = &page {
-            let values = page.num_values();
-            let is_dictionary = matches!(page, Page::DictionaryPage { .. });
-            let room = page.buffer().len() / self.least.max(1);
-            if values > MOST_VALUES || is_dictionary && values as usize > room {
-                return Err(ParquetError::General(format!("a page of {values} values")));
-            }
-        }
-        Ok(page)
-    }
-
-    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
-        self.pages.peek_next_page()
-    }
-
-    fn skip_next_page(&mut self) -> ParquetResult<()> {
-        self.pages.skip_next_page()
-    }
-
-    fn at_record_boundary(&mut self) -> ParquetResult<bool> {
-        self.pages.at_record_boundary()
-    }
-}
-
-impl Iterator for Checked {
-    type Item = ParquetResult<Page>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.get_next_page().transpose()
-    }
-}
-
-fn damaged(path: &Path) -> String {
-    format!("cannot read {}: it is damaged", name(path))
-}
-
-/// Does work of the Parquet library, some of which panics if a file is damaged.
-fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    thread_local! {
-        static WITHIN: Cell<bool> = const { Cell::new(false) };
-    }
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let hook = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !WITHIN.get() {
-                hook(panic);
-            }
-        }));
-    });
-    WITHIN.set(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    WITHIN.set(false);
-    match done {
-        Ok(done) => done.with_context(|| format!("cannot read {}", name(path))),
-        Err(_) => bail!(damaged(path)),
     }
 }

@@ -1,9 +1,24 @@
-//! The counts of a run.
+//! How far a run has come, and its counts.
 
 use std::fmt;
 
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
+
+/// The progress of a run.
+#[derive(Clone, Copy, Default, Deserialize, Serialize)]
+pub(super) struct Progress {
+    /// Files that are finished, and the bytes of the last one.
+    pub(super) finished: usize,
+    pub(super) bytes: u64,
+    /// Finished files that are in the state on disk; 0 if there is none.
+    pub(super) saved: usize,
+    pub(super) totals: Totals,
+    /// Bytes of the report on finished files.
+    pub(super) report: u64,
+    /// Documents in the state that the run began with.
+    pub(super) before: u64,
+}
 
 /// Counts of documents.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
