@@ -203,15 +203,18 @@ impl Names {
     /// Adds the names of lists; all of them are exceptions if these are allowed.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
         let (mut lines, mut labels) = (Lines::new(allowed), vec![Labels::default()]);
+        let mut unended: Vec<(usize, Place)> = Vec::new();
         lists.read_forms(|batch, i, line| {
             if batch.file() >= labels.len() {
+                unended.extend(lines.unended().map(|it| (labels.len() - 1, it)));
                 labels.resize_with(batch.file() + 1, Labels::default);
                 lines = Lines::new(allowed);
             }
             let (labels, since) = (&mut labels[batch.file()], self.text.len());
-            let read = lines.read(line, since, |name, reach| {
+            let number = || batch.line(i);
+            let read = lines.read(line, since, &number, |name, reach| {
                 if with_origins {
-                    let origin = Origin { list: batch.file(), line: batch.line(i) };
+                    let origin = Origin { list: batch.file(), line: number() };
                     self.origins.push((self.text.len(), origin));
                 }
                 self.text.push(byte_of(if allowed { reach.map(|_| FINAL) } else { reach }));
@@ -229,8 +232,10 @@ impl Names {
             } else if !labels.has_others {
                 labels.has_others = memchr(b'.', &self.text[since..]).is_some();
             }
-            (read, None)
+            (read, lines.under.take())
         })?;
+        unended.extend(lines.unended().map(|it| (labels.len() - 1, it)));
+        unended.iter().for_each(|(file, place)| lists.tell_unended(*file, place));
         for (file, Labels { first, places, has_others }) in labels.into_iter().enumerate() {
             let Some((at, place)) = first.filter(|_| has_others) else { continue };
             for name in places {

@@ -9,8 +9,12 @@ impl Blocks {
     pub(crate) fn enter(&mut self, at: At<'_>, is_entry: bool) {
         let (indent, text) = (indent(at.line), at.line.trim_ascii_start());
         self.here = None;
+        // Another document of YAML.
+        if matches!(at.line.trim_ascii_end(), b"---" | b"...") {
+            self.all.clear();
+        }
         let is_in = |is_heading| match text {
-            [b'{', ..] if !has_words(text) => true,
+            [b'{' | b'[' | b'(', ..] if !has_words(text) => true,
             [b'-', ..] => is_heading,
             _ => is_heading && (is_entry || !has_words(text)),
         };
@@ -126,6 +130,34 @@ impl Blocks {
             }
         }
         opened
+    }
+
+    /// A line without the comments that it has between signs, `None` in such a one.
+    pub(crate) fn behind_comment<'a>(
+        &mut self,
+        mut line: &'a [u8],
+        at: At<'_>,
+    ) -> Option<&'a [u8]> {
+        loop {
+            let (end, skipped): (&[u8], _) = match (self.all.last().map(|it| it.end), line) {
+                (Some(End::Comment(end)), _) => (end, 0),
+                // Others are patterns.
+                (_, [b'/', b'*'] | [b'/', b'*', b' ' | b'*' | b'\t' | b'0'..=b'9', ..]) => {
+                    (b"*/", 2)
+                }
+                (_, [b'<', b'!', b'-', b'-', ..]) => (b"-->", 4),
+                _ => return Some(line),
+            };
+            let Some(at_end) = memchr::memmem::find(&line[skipped..], end) else {
+                if skipped > 0 {
+                    self.here = None;
+                    self.push(None, End::Comment(end), at);
+                }
+                return None;
+            };
+            self.all.pop_if(|it| it.end == End::Comment(end));
+            line = line[skipped + at_end + end.len()..].trim_ascii_start();
+        }
     }
 
     /// Begins and ends what is for some programs alone.

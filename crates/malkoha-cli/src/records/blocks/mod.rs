@@ -9,11 +9,11 @@ mod words;
 use std::rc::Rc;
 
 use super::Unfit;
-pub(super) use said::{heading, is_harmless, said};
-pub(super) use text::{has_words, is_member, open_quote, without_signs};
+pub(super) use said::{heading, is_harmless, is_one_of, said};
+pub(super) use text::{has_words, indent, is_member, open_quote, without_signs};
 pub(super) use words::{
-    Word, Words, is_count, is_negation, is_of_allowed, is_of_blocked, look_up, meaning, name,
-    table, verdict_of,
+    Word, Words, begins_with_one, is_count, is_negation, is_of_allowed, is_of_blocked,
+    is_of_others, look_up, meaning, name, parts, table, verdict_of,
 };
 
 /// Whether entries pass; an error if they are not to be listed at all.
@@ -35,14 +35,14 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) line: &'a [u8],
-    pub(super) number: u64,
+    pub(super) number: &'a dyn Fn() -> u64,
     pub(super) since: Mark,
 }
 
 impl At<'_> {
     pub(super) fn place(self) -> Place {
         let text = self.line.trim_ascii();
-        Rc::new((self.number, text[..text.len().min(KEPT)].into()))
+        Rc::new(((self.number)(), text[..text.len().min(KEPT)].into()))
     }
 }
 
@@ -61,6 +61,8 @@ pub(super) enum End {
     Section,
     /// With `!#endif`.
     Directive,
+    /// With this sign.
+    Comment(&'static [u8]),
 }
 
 struct Block {
@@ -114,8 +116,11 @@ impl Blocks {
 
     /// The line that begins what has a verdict, and did not end though it had to.
     pub(super) fn unended(&self) -> Option<Place> {
-        let is_open = |it: &&Block| matches!(it.end, End::Bracket(_) | End::Quote(_));
-        Some(self.all.iter().filter(|it| it.by.is_some()).find(is_open)?.begins.clone())
+        let is_open = |it: &&Block| match it.end {
+            End::Bracket(_) | End::Quote(_) => it.by.is_some(),
+            end => matches!(end, End::Comment(_)),
+        };
+        Some(self.all.iter().find(is_open)?.begins.clone())
     }
 
     pub(super) fn is_in_brackets(&self) -> bool {
@@ -155,16 +160,30 @@ impl Blocks {
         self.deeper = self.deeper.saturating_sub(1);
     }
 
+    /// Whether the members of the innermost block are about the one around it.
+    pub(super) fn is_about(&self) -> bool {
+        self.all.last().is_some_and(|it| {
+            let name = it.begins.1.trim_ascii_start();
+            it.end == End::Bracket(true)
+                || name.strip_prefix(b"\"").unwrap_or(name).starts_with(b"metadata")
+        })
+    }
+
     /// Gives the innermost block a verdict. Those that it blocks though its name lets them pass are
     /// not known. Each entry is judged once by each block.
     pub(super) fn turn(&mut self, verdict: Verdict, at: At<'_>) {
         let Some(last) = self.depth().checked_sub(1) else { return };
-        let is_then = self.all[last].end == End::Bracket(true);
-        let block = &mut self.all[last.saturating_sub(usize::from(is_then))];
+        let is_about = self.is_about();
+        let block = &mut self.all[last.saturating_sub(usize::from(is_about))];
+        if matches!((block.verdict, verdict), (Some(Err(_)), Ok(_))) {
+            return;
+        }
         if block.verdict != Some(verdict) {
             let is_other = (block.verdict, verdict) == (Some(Ok(true)), Ok(false));
-            let since = std::mem::replace(&mut block.since, at.since);
-            self.turned = Some((since, if is_other { Err(Unfit::Else) } else { verdict }));
+            self.turned = Some((block.since, if is_other { Err(Unfit::Else) } else { verdict }));
+            if is_other || verdict != Ok(false) {
+                block.since = at.since;
+            }
         }
         let here = self.here.get_or_insert_with(|| at.place());
         (block.verdict, block.by) = (Some(verdict), Some(here.clone()));

@@ -3,13 +3,14 @@
 use super::super::Unfit;
 use super::{Verdict, Word, is_of_allowed, is_of_blocked, meaning, verdict_of};
 
-fn is_one_of(value: &[u8], words: &[&str]) -> bool {
+/// Whether a text is one of these, whatever its case.
+pub(crate) fn is_one_of(value: &[u8], words: &[&str]) -> bool {
     words.iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// Whether the text of a column says that there was no reason to block.
 pub(crate) fn is_harmless(cell: &[u8]) -> bool {
-    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|benign|\
+    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|false_positives|false positives|benign|\
                          clean|harmless|legitimate|cleared|unblocked|unbanned|not blocked|\
                          not banned|not malicious";
     let start = cell.iter().position(|it| !b" \"'".contains(it)).unwrap_or(0);
@@ -48,7 +49,7 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
 
 /// What a name, whose meaning is `key`, and its value say of what is beside them.
 pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
-    let is_true = is_one_of(value, &["true", "yes", "1"]);
+    let is_true = is_one_of(value, &["true", "yes", "on", "1"]);
     let is_false = is_one_of(value, &["false", "no", "0", "$false", "off"]);
     let name = name.strip_suffix(b":").unwrap_or(name);
     let is_state = is_one_of(name, &["state", "status", "ensure", "classification"]);
@@ -57,20 +58,22 @@ pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
     match key {
         Some(Word::Disabled) => (!is_false).then_some(Err(Unfit::Undone)),
         Some(Word::Enabled) => is_false.then_some(Err(Unfit::Undone)),
+        _ if is_false && is_of_blocked(name) => Some(Err(Unfit::Undone)),
         _ if is_state && meaning(value) == Some(Word::Disabled) => Some(Err(Unfit::Undone)),
         _ if is_state && is_of_allowed(value) => Some(Ok(true)),
-        Some(Word::List) => is_of_allowed(value).then_some(Ok(true)),
+        _ if is_harmless(value) => Some(Err(Unfit::Else)),
+        Some(Word::List) if is_of_allowed(value) => Some(Ok(true)),
+        Some(Word::List) => is_of_blocked(value).then_some(Ok(false)),
         Some(Word::Allowed) if is_true || is_false => Some(Ok(is_true)),
         None if is_true && is_of_allowed(name) => Some(Ok(true)),
         _ if is_true && (key == Some(Word::Not) || is_harmless(name)) => Some(Err(Unfit::Else)),
         Some(Word::Action | Word::Allowed) => match verdict_of(value) {
-            _ if meaning(value) == Some(Word::Verdict(None)) || is_harmless(value) => {
-                Some(Err(Unfit::Else))
-            }
+            _ if meaning(value) == Some(Word::Verdict(None)) => Some(Err(Unfit::Else)),
             Some(passes) => Some(Ok(passes)),
             None if is_of_blocked(value) => Some(Ok(false)),
+            None if is_of_allowed(value) => Some(Ok(true)),
             None => is_strict.then_some(Err(Unfit::Else)),
         },
-        _ => (is_state && is_harmless(value)).then_some(Err(Unfit::Else)),
+        _ => None,
     }
 }

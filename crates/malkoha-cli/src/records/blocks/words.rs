@@ -60,7 +60,7 @@ pub(crate) static WORDS: Words<Word> = LazyLock::new(|| {
         (Named, "deny_status label recv xmit sequence queue acl gateway next-hop nexthop"),
         (Named, "to-addresses pref-src"),
         (Group, "object-group object"),
-        (Not, "not unless ! notipaddress ne != invert negate negatecondition"),
+        (Not, "not never unless ! notipaddress ne != invert negate negatecondition"),
         (Except, "except exclude excluded excluding exception exceptions exclusions"),
         (Out, "out outbound output egress"),
         (In, "in inbound input"),
@@ -84,8 +84,8 @@ pub(crate) static WORDS: Words<Word> = LazyLock::new(|| {
         (Allowed, "securitygroupingress securitygroupegress cidr_blocks permitted exempt exempted"),
         (Allowed, "ignored allowlisted loadbalancersourceranges"),
         (Way, "-A -I -R append insert chain dir direction"),
-        (List, "list name mode type set listname category short"),
-        (Disabled, "disabled deleted removed revoked inactive absent expired"),
+        (List, "list name mode type set listname category short kind"),
+        (Disabled, "disabled deleted removed revoked inactive absent expired released"),
         (Enabled, "enabled enable active to_ids blocked"),
         (Label, "host hosts ips addr ipaddr ipaddress iprange members net netrange cidrs subnet"),
         (Label, "prefix range block blocks client clients ioc indicator entry item element value"),
@@ -171,18 +171,37 @@ pub(crate) fn verdict_of(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// Whether one of the parts of a name says that what has it may pass.
+/// The words that a name has: `trusted-ips`, `notNets`.
+pub(crate) fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = name.split(|byte| !byte.is_ascii_alphanumeric());
+    words.flat_map(|it| it.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())))
+}
+
+/// Whether a word begins with one of those in a text, whatever its case.
+pub(crate) fn begins_with_one(word: &[u8], starts: &str) -> bool {
+    starts.split(' ').any(|with| {
+        word.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
+    })
+}
+
+/// Whether one of the words of a name says that what has it may pass.
 pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
-    const STARTS: &str = "allow white trust bypass ignor passthr safelist exempt exclu unblock";
+    const STARTS: &str = "allow white trust bypass ignor passthr safe exempt exclu unblock unban";
     let has =
         |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
-    let is_one = |part: &[u8]| {
-        let begins = |with: &str| {
-            part.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
-        };
-        meaning(part) == Some(Word::Allowed) || STARTS.split(' ').any(begins)
-    };
-    name.split(|byte| !byte.is_ascii_alphanumeric()).any(is_one)
+    let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed) || begins_with_one(it, STARTS);
+    is_one(name)
+        || parts(name).any(is_one)
         || ["whitelist", "allowlist"].into_iter().any(has)
         || has("allowed") && !has("disallow") && !has("notallow")
+}
+
+/// Whether one of the words of a name says that what has it is about something else than entries:
+/// who is asked, and where requests go.
+pub(crate) fn is_of_others(name: &[u8]) -> bool {
+    const STARTS: &str = "nameserver upstream fallback bootstrap resolver server prox forward fake \
+                          sniff skip rewrite customdns mapping redirect initiator backend target \
+                          endpoint gateway ipam registr radius ntp external socket parental \
+                          response sortlist";
+    parts(name).any(|it| begins_with_one(it, STARTS) || it.eq_ignore_ascii_case(b"dns"))
 }

@@ -1,8 +1,8 @@
 //! What headings, and the members of blocks, say of the names in these.
 
 use super::super::blocks::{
-    At, End, Verdict, Word, heading, is_of_allowed, is_of_blocked, meaning, open_quote, said,
-    verdict_of, without_signs,
+    At, End, Verdict, Word, begins_with_one, heading, is_harmless, is_of_allowed, is_of_blocked,
+    is_of_others, is_one_of, meaning, open_quote, parts, said, verdict_of, without_signs,
 };
 use super::rules::asks_elsewhere;
 use super::{Lines, Unfit};
@@ -20,11 +20,18 @@ impl Lines {
 
     /// Begins what a heading begins; `false` for other lines.
     pub(super) fn begin_block(&mut self, item: &[u8], at: At<'_>) -> bool {
-        if self.blocks.section(item, said_by, "dns", at) {
+        let end = memchr::memmem::find(item, b" #").unwrap_or(item.len());
+        let text = item[..end].trim_ascii_end();
+        let section = text.strip_suffix(b":").filter(|it| it.ends_with(b"]")).unwrap_or(text);
+        if self.blocks.section(section, said_by, "dns", at) {
             return true;
         }
-        let key = without_signs(item).strip_suffix(b":").filter(|it| is_key(it));
-        match item {
+        let name = without_signs(text);
+        let key = name
+            .strip_suffix(b":")
+            .or(name.strip_suffix(b"="))
+            .filter(|it| is_key(it) || !it.contains(&b'/') && said_by(it) == Some(Ok(true)));
+        match text {
             // Actions of Privoxy.
             [b'{', name @ .., b'}'] if is_action(name.trim_ascii_start()) => {
                 let has = |action: &[u8]| memchr::memmem::find(name, action).is_some();
@@ -36,11 +43,12 @@ impl Lines {
                 self.blocks.begin_section(Some(verdict), at);
             }
             _ if key.is_some_and(|it| !it.starts_with(b"local-")) => {
-                self.blocks.begin(said_by(item), true, at);
+                self.blocks.begin(said_by(name), name.ends_with(b":"), at);
             }
-            _ if open_quote(item).is_some() => self.blocks.begin(said_by(item), false, at),
+            _ if open_quote(text).is_some() => self.blocks.begin(said_by(item), false, at),
             _ => {
-                let title = heading(item).filter(|_| item.contains(&b' '));
+                let is_title = text.contains(&b' ') || text.starts_with(b"**");
+                let title = heading(text).filter(|_| is_title);
                 return title.is_some_and(|it| self.begin_titled(it, at));
             }
         }
@@ -58,37 +66,40 @@ impl Lines {
     pub(super) fn brackets(&mut self, item: &[u8], at: At<'_>) -> bool {
         let has = |open, close| memchr::memchr2(open, close, item).is_some();
         if matches!(item, [b'|' | b'@' | b'/' | b'^' | b'$' | b'*' | b'~' | b'&', ..])
-            || !has(b'{', b'}') && !has(b'[', b']')
+            || !has(b'{', b'}') && !has(b'[', b']') && !has(b'(', b')')
         {
             return false;
         }
         let text = item.split(|&it| it == b'#').next().unwrap_or(item);
         let remark = memchr::memmem::find(text, b"//").or(memchr::memmem::find(text, b" ;"));
         let text = remark.map_or(text, |at| &text[..at]);
+        let text = text.trim_ascii_end();
         let opened = self.blocks.brackets(text, b"\"'", |at, _| match text[at] {
+            b'{' | b'[' if at + 1 == text.len() => at == 0 || text.contains(&b' '),
             b'{' | b'[' => opens(&text[..at]),
-            byte => byte != b'(' && byte != b')',
+            b'(' => text[..at].ends_with(b"=") || text[..at].ends_with(b"= "),
+            b')' => at == 0,
+            _ => true,
         });
         let verdict = if opened > 0 { said_by(item) } else { None };
         let is_action = opened == 1 && member(item).is_some_and(|it| it.0 == b"action");
         (0..opened).for_each(|_| self.blocks.push(verdict, End::Bracket(is_action), at));
         opened > 0
     }
-}
 
-/// What a member of a block says of all of its names.
-pub(super) fn said_of_all(item: &[u8]) -> Option<Verdict> {
-    if item.starts_with(b"type ") {
-        return asks_elsewhere(item).then_some(Err(Unfit::Else));
-    }
-    let (key, value, _) = member(item)?;
-    // Names and paths say nothing.
-    let is_word = !value.iter().any(|it| b"./".contains(it));
-    match meaning(key) {
-        _ if matches!(key, b"outbound" | b"server") => {
-            said_by(value).or((!value.is_empty()).then_some(Err(Unfit::Else)))
+    /// What a member of a block says of all of its names.
+    pub(super) fn said_of_all(&self, item: &[u8]) -> Option<Verdict> {
+        if item.starts_with(b"type ") || item.starts_with(b"in-view ") {
+            return asks_elsewhere(item).then_some(Err(Unfit::Else));
         }
-        key_meaning => said(key_meaning, key, value).filter(|_| is_word),
+        let (key, value, _) = member(item)?;
+        if key.eq_ignore_ascii_case(b"server") || begins_with_one(key, "outbound balancer") {
+            return said_by(value).or((!value.is_empty()).then_some(Err(Unfit::Else)));
+        }
+        let is_action = self.blocks.is_about() && key == b"type";
+        let key = if is_action { b"action" } else { key };
+        // Names and paths say nothing.
+        said(meaning(key), key, value).filter(|_| !value.iter().any(|it| b"./".contains(it)))
     }
 }
 
@@ -128,34 +139,28 @@ fn inner(text: &[u8]) -> &[u8] {
 
 /// What the words of a heading or value say of names.
 fn said_by(text: &[u8]) -> Option<Verdict> {
-    const PATTERNS: &str = "keyword regex";
-    const OTHERS: &str = "nameserver upstream fallback bootstrap resolver server prox forward \
-                          client fake sniff skip rewrite customdns mapping redirect initiator";
-    let text = text.to_ascii_lowercase();
-    match inner(&text) {
+    let has = |is_one: fn(&[u8]) -> bool| parts(text).any(|it| !it.is_empty() && is_one(it));
+    let is_verdict = |of: bool| parts(text).any(|it| verdict_of(it) == Some(of));
+    if inner(text).eq_ignore_ascii_case(b"server") {
         // The main section of Unbound.
-        b"server" => return None,
-        b"dns" => return Some(Err(Unfit::Else)),
-        _ => {}
-    }
-    let has = |is_one: &dyn Fn(&[u8]) -> bool| {
-        text.split(|it| !it.is_ascii_alphanumeric()).any(|it| !it.is_empty() && is_one(it))
-    };
-    let begins =
-        |words: &str, word: &[u8]| words.split(' ').any(|it| word.starts_with(it.as_bytes()));
-    if has(&|it| begins(PATTERNS, it) || matches!(it, b"pattern" | b"patterns")) {
+        None
+    } else if has(|it| begins_with_one(it, "keyword regex pattern")) {
         Some(Err(Unfit::NoDomain))
-    } else if has(&|it| {
-        begins(OTHERS, it)
-            || matches!(it, b"if" | b"real" | b"general")
-            || meaning(it) == Some(Word::Not)
-    }) {
+    } else if is_of_others(text)
+        || has(|it| {
+            begins_with_one(it, "client")
+                || is_one_of(it, &["if", "no", "real", "general"])
+                || meaning(it) == Some(Word::Not)
+        })
+    {
         Some(Err(Unfit::Else))
-    } else if has(&|it| {
-        is_of_allowed(it) || meaning(it) == Some(Word::Except) || verdict_of(it) == Some(true)
-    }) {
+    } else if is_of_allowed(text)
+        || is_verdict(true)
+        || is_harmless(inner(text))
+        || has(|it| meaning(it) == Some(Word::Except))
+    {
         Some(Ok(true))
     } else {
-        has(&|it| is_of_blocked(it) || verdict_of(it) == Some(false)).then_some(Ok(false))
+        (is_of_blocked(text) || is_verdict(false)).then_some(Ok(false))
     }
 }

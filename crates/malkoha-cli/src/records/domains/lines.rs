@@ -1,7 +1,6 @@
 //! The lines of a list, of which one may say what others mean.
 
-use super::super::blocks::{At, Blocks, Verdict, heading};
-use super::headers::said_of_all;
+use super::super::blocks::{At, Blocks, Place, Verdict, heading, indent};
 use super::text::is_local;
 use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal, zone_of};
 use crate::records::words::is_name;
@@ -13,8 +12,12 @@ pub(crate) struct Lines {
     /// The zone that names are in.
     zone: Vec<u8>,
     pub(super) blocks: Blocks,
-    /// A line that goes on in the next one.
-    begun: Vec<u8>,
+    /// A line that goes on in the next one, and where it begins.
+    begun: Option<(Place, Vec<u8>)>,
+    /// Where the names of the last line are put, if it is of a zone whose bracket may follow.
+    of_zone: Option<usize>,
+    /// The line that decided what the last one says, if it was another one.
+    pub(crate) under: Option<Place>,
     /// What the last line said of all names of its block, and where these begin.
     pub(crate) turned: Option<(usize, Verdict)>,
     /// Whether the last line was a name of one label, and nothing else.
@@ -27,6 +30,12 @@ impl Lines {
         Self { is_allowed, ..Self::default() }
     }
 
+    /// The line that begins what did not end, though it had to.
+    pub(crate) fn unended(&self) -> Option<Place> {
+        let begun = self.begun.as_ref().map(|it| it.0.clone());
+        begun.or_else(|| self.blocks.unended())
+    }
+
     /// Calls `each` with the names of a line, and what each stands for. `since` is where the list's
     /// next names are put.
     #[inline]
@@ -34,10 +43,11 @@ impl Lines {
         &mut self,
         all: &[u8],
         since: usize,
+        number: &dyn Fn() -> u64,
         mut each: impl FnMut(&[u8], Reach),
     ) -> Line {
         if self.blocks.are_quiet()
-            && self.begun.is_empty()
+            && self.begun.is_none()
             && let Some((name, is_label)) = plain(all)
             && let Some(name) = normal(name)
         {
@@ -45,10 +55,12 @@ impl Lines {
             self.is_label = is_label;
             return Line::Entries;
         }
-        self.is_label = false;
-        let line = all.trim_ascii();
+        (self.is_label, self.under) = (false, None);
+        let at = At { line: all, number, since: [since, 0, 0, 0] };
+        let Some(line) = self.blocks.behind_comment(all.trim_ascii(), at) else {
+            return Line::Nothing;
+        };
         if matches!(line, [] | [b'#' | b'!' | b';', ..]) {
-            let at = At { line, number: 0, since: [since, 0, 0, 0] };
             self.blocks.directive(at);
             // Rules of blockers say themselves what they do.
             if let Some(passes) = heading(line).filter(|_| !line.starts_with(b"!")) {
@@ -56,32 +68,34 @@ impl Lines {
             }
             return domains_in_zone(line, &self.zone, |_, _| {});
         }
-        let is_command = !self.begun.is_empty()
-            || matches!(line, [b'a', b'd', b'd', b' ', ..])
-            || matches!(line, [b'/', b'i', b'p', b' ', ..]);
-        if let Some(begun) = line.strip_suffix(b"\\").filter(|_| is_command) {
-            // As in MikroTik's exports. The blanks before the first part tell in which block it is.
-            let is_first = self.begun.is_empty();
-            let width = if is_first { all.len() - all.trim_ascii_start().len() } else { 0 };
-            self.begun.extend_from_slice(&all[..width]);
-            self.begun.extend_from_slice(begun);
+        // As in exports of MikroTik, and actions of Privoxy.
+        let is_begun = self.begun.is_some()
+            || [&b"add "[..], b"/ip ", b"{"].iter().any(|it| line.starts_with(it));
+        let part = line.strip_suffix(b"\\").filter(|_| is_begun);
+        let (begins, mut text) = match self.begun.take() {
+            Some(it) => it,
+            None if part.is_none() => return self.whole(line, at, each),
+            // The blanks before the first part tell in which block it is.
+            None => (at.place(), all[..indent(all)].to_vec()),
+        };
+        text.extend_from_slice(part.unwrap_or(line));
+        if part.is_some() {
+            self.begun = Some((begins, text));
             return Line::Nothing;
         }
-        if self.begun.is_empty() {
-            return self.whole(all, since, each);
-        }
-        let mut all = std::mem::take(&mut self.begun);
-        all.extend_from_slice(line);
-        self.whole(&all, since, each)
+        self.whole(text.trim_ascii(), At { line: &text, number: &|| begins.0, ..at }, each)
     }
 
     /// Reads a line that does not go on.
-    fn whole(&mut self, all: &[u8], since: usize, mut each: impl FnMut(&[u8], Reach)) -> Line {
-        let item = item_of(all.trim_ascii());
-        let at = At { line: all, number: 0, since: [since, 0, 0, 0] };
+    fn whole(&mut self, line: &[u8], mut at: At<'_>, mut each: impl FnMut(&[u8], Reach)) -> Line {
+        let item = item_of(line);
+        let since = at.since[0];
+        let of_zone =
+            std::mem::replace(&mut self.of_zone, item.starts_with(b"zone").then_some(since));
+        at.since[0] = of_zone.filter(|_| item == b"{").unwrap_or(since);
         self.enter(item, at);
         if self.blocks.depth() > 0
-            && let Some(verdict) = said_of_all(item)
+            && let Some(verdict) = self.said_of_all(item)
         {
             self.blocks.turn(verdict, at);
             self.brackets(item, at);
@@ -94,11 +108,12 @@ impl Lines {
             };
         }
         let is_heading = self.begin_block(item, at);
-        if is_heading && !item.starts_with(b"[") {
+        if is_heading && !(item.starts_with(b"[") && item.contains(&b'.')) {
             return Line::Nothing;
         }
         let verdict = self.blocks.verdict().map_or(Ok(false), |it| self.judged(it));
-        let read = domains_in_zone(all, &self.zone, |name, reach| {
+        self.under = self.blocks.by();
+        let read = domains_in_zone(line, &self.zone, |name, reach| {
             if verdict.is_ok() {
                 each(name, reach.judged(verdict));
             }
@@ -115,7 +130,7 @@ impl Lines {
                 return Line::Nothing;
             }
             (Line::Nothing, _) => {
-                if let Some(zone) = zone_of(all) {
+                if let Some(zone) = zone_of(at.line) {
                     self.zone = zone.to_vec();
                 }
             }

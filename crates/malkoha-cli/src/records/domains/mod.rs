@@ -214,7 +214,8 @@ fn is_nothing(line: &[u8]) -> bool {
     match line {
         // The name of a format or section, and what is said of a zone.
         [b'[', second, rest @ .., b']'] if second.is_ascii_alphabetic() => {
-            return !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
+            let is_named = !rest.contains(&b'.') || rest.iter().any(u8::is_ascii_whitespace);
+            return is_named && !rest.contains(&b',');
         }
         [b'$', second, ..] => return matches!(second, b'O' | b'T'),
         // The name of a list, in YAML.

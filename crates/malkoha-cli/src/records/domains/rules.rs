@@ -194,10 +194,12 @@ fn bind_zone(line: &[u8]) -> Rule<'_> {
 
 /// Whether a type of zones, of which a line tells, asks for its names elsewhere.
 pub(super) fn asks_elsewhere(line: &[u8]) -> bool {
-    let ask: [&[u8]; 5] = [b"forward", b"slave", b"secondary", b"stub", b"static-stub"];
     let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
-    let mut kind = text.filter(|it| !it.is_empty()).skip_while(|&word| word != b"type");
-    kind.nth(1).is_some_and(|kind| ask.contains(&kind))
+    let mut words = text.filter(|it| !it.is_empty());
+    match words.find(|it| matches!(*it, b"type" | b"in-view")) {
+        Some(b"type") => words.next().is_some_and(|it| !matches!(it, b"master" | b"primary")),
+        said => said.is_some(),
+    }
 }
 
 fn bind_setting(line: &[u8]) -> Rule<'_> {

@@ -2,8 +2,8 @@
 
 use super::super::Unfit;
 use super::super::blocks::{
-    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, meaning, name,
-    verdict_of,
+    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, is_of_others, meaning,
+    name, verdict_of,
 };
 use super::super::range::{Range, number, range};
 use super::kind::{before, behind};
@@ -104,6 +104,9 @@ impl Before {
             _ if last.contains(&b'*') || last.contains(&b'>') => Self::Star,
             _ if names.iter().all(is_sign) => Self::Item,
             _ if is_own() && unfit(last).is_some() => Self::Else,
+            _ if text_before.contains(&b'{') && names.iter().any(|it| is_of_others(it)) => {
+                Self::Else
+            }
             _ if names.iter().any(|it| is_column(it) && unfit(it) == Some(Unfit::Else)) => {
                 Self::Else
             }

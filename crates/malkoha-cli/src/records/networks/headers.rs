@@ -3,7 +3,7 @@
 use super::super::Unfit;
 use super::super::blocks::{
     At, End, Verdict, Word, has_words, heading, is_negation, is_of_allowed, is_of_blocked,
-    open_quote, verdict_of, without_signs,
+    is_of_others, meaning, open_quote, parts, verdict_of, without_signs,
 };
 use super::super::range::{number, range};
 use super::super::ranges::{is_mask, words};
@@ -27,6 +27,10 @@ impl Lines {
             |name: &[u8]| header(rule, &super::words(name).take(NAMES).collect::<Vec<_>>(), name);
         if verdict.is_none() && self.blocks.section(text, of_section, "firewall route", at) {
             return text.starts_with(b"</") || self.blocks.by_this();
+        }
+        if text.starts_with(b"Chain ") {
+            self.blocks.begin_section(header(None, &words, text), at);
+            return true;
         }
         let title = heading(text).filter(|_| !text.ends_with(b";"));
         let is_heading = verdict.is_none()
@@ -58,7 +62,11 @@ impl Lines {
         let network = words.iter().find(|it| range(it).is_some());
         let network = network.map_or(text.len(), |it| before(text, it).len());
         // What directly follows begins a block: its first network, or the next line.
-        let (first, last) = (end_of_text(&text[..network]), end_of_text(text));
+        let (first, mut last) = (end_of_text(&text[..network]), end_of_text(text));
+        if text[network..].contains(&b',') && !text[..network].contains(&b'{') {
+            // In columns.
+            last = text.len();
+        }
         let start = text.iter().position(|it| !b"{[()]} \t,".contains(it)).unwrap_or(text.len());
         let is_round = self.blocks.begins().contains(&b'(');
         let end = text.trim_ascii_end().len();
@@ -81,6 +89,9 @@ impl Lines {
         let letters = at.line.iter().filter(|it| it.is_ascii_alphabetic());
         if verdict.is_some() && at.line.len() < NAMES && letters.eq(b"allowed") {
             self.blocks.turn(Ok(true), at);
+        } else if at.line.trim_ascii() == b"allow {" {
+            // Of Terraform, beside whose networks are.
+            self.blocks.turn(Err(Unfit::Else), at);
         }
     }
 }
@@ -133,8 +144,16 @@ pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> O
         }
         Some((Kind::Unfit(why), _)) => Some(Err(*why)),
         Some((Kind::Access(true), _)) => Some(Ok(true)),
+        _ if words.windows(2).any(|it| {
+            it[0].eq_ignore_ascii_case(b"chain") && meaning(it[1]) == Some(Word::Out)
+        }) =>
+        {
+            Some(Err(Unfit::Goes))
+        }
         _ if words.iter().any(|it| {
-            is_negation(it) || !matches!(*it, b"match" | b">") && unfit(it).is_some()
+            is_negation(it)
+                || parts(it).any(is_negation)
+                || !matches!(*it, b"match" | b">") && unfit(it).is_some()
         }) =>
         {
             Some(Err(Unfit::Else))
@@ -144,6 +163,7 @@ pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> O
         }
         _ if is_named(is_of_allowed) => Some(Ok(true)),
         _ if is_named(is_of_blocked) => Some(Ok(false)),
+        _ if is_named(is_of_others) => Some(Err(Unfit::Else)),
         _ => is_definition(words).then_some(Err(Unfit::Else)),
     }
 }
@@ -154,6 +174,7 @@ pub(super) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
     match key {
         // Those of chains are for what no rule is about.
         _ if name == b"policy" => None,
+        Some(Word::Way) => (meaning(value) == Some(Word::Out)).then_some(Err(Unfit::Goes)),
         None | Some(Word::Label | Word::Either) if number(value).is_some() => {
             let is_length = is_mask(name) || matches!(name, b"cidr" | b"subnet");
             is_length.then_some(Err(Unfit::Length))

@@ -10,8 +10,6 @@ mod statements;
 mod text;
 mod vocabulary;
 
-use memchr::memmem;
-
 use headers::starts_with_network;
 use rules::Found;
 use text::{is_object, is_remark, network_alone, unended, without_texts};
@@ -24,13 +22,6 @@ use super::domains::Line;
 use super::range::{Range, range};
 use super::ranges::{ranges, words};
 
-/// What goes on that began in an earlier line.
-enum Over {
-    Comment(Place),
-    /// A line, until one has no sign that it goes on.
-    Line(Place, Vec<u8>),
-}
-
 /// Words of a line among which is what it says of the lines behind it.
 const NAMES: usize = 64;
 
@@ -39,7 +30,8 @@ const NAMES: usize = 64;
 pub(crate) struct Lines {
     is_allowed: bool,
     blocks: Blocks,
-    over: Option<Over>,
+    /// A line, until one has no sign that it goes on, and where it begins.
+    over: Option<(Place, Vec<u8>)>,
     /// How many lines there were.
     number: u64,
     /// The line that decided what the last one says, if it was another one.
@@ -59,10 +51,8 @@ impl Lines {
 
     /// The line that begins what did not end, though it had to.
     pub(crate) fn unended(&self) -> Option<Place> {
-        match &self.over {
-            Some(Over::Line(begins, _) | Over::Comment(begins)) => Some(begins.clone()),
-            None => self.blocks.unended(),
-        }
+        let over = self.over.as_ref().map(|it| it.0.clone());
+        over.or_else(|| self.blocks.unended())
     }
 
     /// Calls `each` with the networks of a line whose form is known, and whether they are excepted.
@@ -84,14 +74,10 @@ impl Lines {
         }
         self.under = None;
         self.blocks.turned = None;
-        let at = At { line: all, number: self.number, since };
-        while matches!(self.over, Some(Over::Comment(_))) || line.starts_with(b"/*") {
-            let Some(end) = memmem::find(line, b"*/") else {
-                self.over.get_or_insert_with(|| Over::Comment(at.place()));
-                return Line::Nothing;
-            };
-            (self.over, line) = (None, line[end + 2..].trim_ascii_start());
-        }
+        let number = self.number;
+        let at = At { line: all, number: &|| number, since };
+        let Some(behind) = self.blocks.behind_comment(line, at) else { return Line::Nothing };
+        line = behind;
         let is_last = line.is_empty() && self.over.is_some();
         match line {
             [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
@@ -111,17 +97,17 @@ impl Lines {
         }
         let (part, over) = (unended(line, self.over.is_some()), self.over.take());
         let (begins, mut text) = match over {
-            Some(Over::Line(begins, text)) => (begins, text),
+            Some(it) => it,
             _ if part.is_none() => return self.whole(line, at, each),
             _ => (at.place(), all[..all.len() - all.trim_ascii_start().len()].to_vec()),
         };
         text.extend_from_slice(part.unwrap_or(line));
         if part.is_some() {
             text.push(b' ');
-            self.over = Some(Over::Line(begins, text));
+            self.over = Some((begins, text));
             return Line::Nothing;
         }
-        let at = At { line: &text, number: begins.0, since };
+        let at = At { line: &text, number: &|| begins.0, since };
         let read = self.whole(text.trim_ascii(), at, each);
         self.under = Some(begins);
         read

@@ -226,7 +226,7 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             }
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
-            is_allowed |= key == Some(Word::Allowed);
+            is_allowed |= key == Some(Word::Allowed) || part.is_object && is_of_allowed(word);
             is_rule |= is_option && key == Some(Word::Way)
                 || matches!(word, b"-j" | b"--jump" | b"jump-target");
         } else {
@@ -234,7 +234,10 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
                 Some(Word::Known | Word::Action) if is_undone() => return Err(Unfit::Undone),
                 Some(Word::Known) => is_allowed |= meaning(word) == Some(Word::Allowed),
                 Some(Word::Way) => ends.turn(meaning(word)),
-                Some(Word::List) => is_allowed |= is_of_allowed(word),
+                Some(Word::List) => {
+                    is_allowed |= is_of_allowed(word);
+                    said(key, name, value).filter(Result::is_err).transpose()?;
+                }
                 _ => {
                     let passes = said(key, name, value).transpose()?;
                     verdict = verdict.or(passes);

@@ -119,7 +119,7 @@ impl Lines {
     ) -> Result<Found, Unfit> {
         let verdict = self.blocks.verdict().unwrap_or(Ok(self.is_allowed));
         let is_judged = matches!(kind, Some(Kind::Access(_) | Kind::Clients(_) | Kind::Ends));
-        if is_judged && verdict != Err(Unfit::Undone) || found.is_empty() {
+        if is_judged && !matches!(verdict, Err(Unfit::Undone | Unfit::Goes)) || found.is_empty() {
             return Ok(found);
         }
         self.under = self.blocks.by();
