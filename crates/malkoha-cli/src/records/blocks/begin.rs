@@ -82,7 +82,7 @@ impl Blocks {
             }
             [b'<', b'/', ..] => self.close(),
             [b'<', b'a'..=b'z' | b'A'..=b'Z', .., last, b'>']
-                if *last != b'/' && memchr::memmem::find(text, b"</").is_none() =>
+                if *last != b'/' && !text[1..].contains(&b'<') =>
             {
                 self.push(said(text), End::Bracket(false), at);
             }

@@ -73,6 +73,8 @@ struct Block {
     begins: Place,
     /// The line that gave it its verdict.
     by: Option<Place>,
+    /// Whether a member of it did.
+    is_turned: bool,
 }
 
 /// The blocks in which a line is.
@@ -140,7 +142,7 @@ impl Blocks {
         let begins = self.here.get_or_insert_with(|| at.place()).clone();
         let by = if verdict.is_some() { Some(begins.clone()) } else { self.by() };
         let verdict = verdict.or(self.verdict());
-        self.all.push(Block { verdict, end, since: at.since, begins, by });
+        self.all.push(Block { verdict, end, since: at.since, begins, by, is_turned: false });
     }
 
     /// The line that begins the innermost block in brackets. Ends what is in it.
@@ -175,9 +177,11 @@ impl Blocks {
         let Some(last) = self.depth().checked_sub(1) else { return };
         let is_about = self.is_about();
         let block = &mut self.all[last.saturating_sub(usize::from(is_about))];
-        if matches!((block.verdict, verdict), (Some(Err(_)), Ok(_))) {
+        // Another member says that they are not to be listed at all.
+        if block.is_turned && matches!((block.verdict, verdict), (Some(Err(_)), Ok(_))) {
             return;
         }
+        block.is_turned = true;
         if block.verdict != Some(verdict) {
             let is_other = (block.verdict, verdict) == (Some(Ok(true)), Ok(false));
             self.turned = Some((block.since, if is_other { Err(Unfit::Else) } else { verdict }));

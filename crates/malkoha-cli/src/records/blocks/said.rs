@@ -29,8 +29,10 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
     };
     let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
     let mut verdict = None;
-    // Settings are none.
-    if memchr::memchr(b'=', line).is_some_and(|at| !line[at..].starts_with(b"==")) {
+    // Settings and names of columns are none.
+    if memchr::memchr(b'=', line).is_some_and(|at| !line[at..].starts_with(b"=="))
+        || memchr::memchr2(b',', b'\t', line).is_some()
+    {
         return None;
     }
     for word in line.split(is_sign).filter(|it| !it.is_empty()) {

@@ -158,6 +158,7 @@ impl Behind {
         {
             Self::Pass
         } else if has_block
+            || is_only && first == b"0"
             || is_table
             || is_level()
             || cells.any(is_harmless)

@@ -7,11 +7,13 @@ mod log;
 mod rules;
 mod run;
 mod statements;
+mod table;
 mod text;
 mod vocabulary;
 
 use headers::starts_with_network;
 use rules::Found;
+use table::Table;
 use text::{is_object, is_remark, network_alone, unended, without_texts};
 use vocabulary::Kind;
 
@@ -30,6 +32,7 @@ const NAMES: usize = 64;
 pub(crate) struct Lines {
     is_allowed: bool,
     blocks: Blocks,
+    table: Table,
     /// A line, until one has no sign that it goes on, and where it begins.
     over: Option<(Place, Vec<u8>)>,
     /// How many lines there were.
@@ -83,6 +86,7 @@ impl Lines {
             [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
             line if (is_comment(line) || is_remark(line)) && !is_last => {
                 self.blocks.is_apart |= line.is_empty();
+                self.table.learn(line);
                 if let Some(passes) = heading(line) {
                     self.blocks.begin_titled(Ok(passes), passes == self.is_allowed, at);
                 }
@@ -132,11 +136,15 @@ impl Lines {
         } else {
             let text = without_texts(line);
             let text = text.split(|&byte| byte == b'#').next().unwrap_or(&text);
-            self.statements(text, false, at)
+            let found = self.statements(text, false, at);
+            self.table.judge(line, found)
         };
         let mut signs = line.iter().take_while(|byte| **byte != b'#');
         let is_frame = signs.all(|byte| b"{}[](),;\"' \t".contains(byte));
         let has_none = found.as_ref().map_or(true, Vec::is_empty);
+        if has_none {
+            self.table.learn(line);
+        }
         let mut is_known = is_frame;
         // Most lines begin nothing.
         let is_plain = matches!(&found, Ok(found) if found.iter().any(|it| !it.1));

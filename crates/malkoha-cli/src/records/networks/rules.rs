@@ -4,7 +4,7 @@ use super::super::Unfit;
 use super::super::blocks::{Word, is_count, is_of_allowed, meaning, verdict_of};
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
-use super::super::ranges::ranges;
+use super::super::ranges::{STARTS, has_part, ranges};
 use super::forms::plain;
 use super::headers::{header, said};
 use super::kind::{behind, is_definition};
@@ -23,6 +23,8 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         Kind::Nothing if at > 0 || words.is_empty() => return Err(Line::Nothing),
         Kind::Behind(_) | Kind::Nothing => Err(Unfit::Else),
         Kind::Unfit(why) => Err(why),
+        // Of names that lead to addresses.
+        Kind::Add if words.contains(&&b"name"[..]) => Err(Unfit::Else),
         Kind::Add if before.first().is_some_and(|it| is_key(it, part)) => options(words, part),
         Kind::Add if at > 1 => Err(Unfit::Scattered),
         Kind::Add => entries(words, part).map(|mut found| {
@@ -48,7 +50,20 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         {
             Err(Unfit::Else)
         }
-        Kind::Path => packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part),
+        Kind::Path => {
+            let found = packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part);
+            // The verdict of a rule is in another line, and others have networks of one's own.
+            let is_list = |it: &&[u8]| {
+                it.ends_with(b"-group")
+                    || matches!(*it, b"prefix-list" | b"route" | b"subnet" | b"iprange")
+            };
+            let is_own = words[0] == b"set"
+                && !before.iter().any(is_list)
+                && !has_part(before.last().unwrap_or(&&b""[..]), &STARTS);
+            found.and_then(|it| {
+                if is_own && it.iter().any(|it| !it.1) { Err(Unfit::Else) } else { Ok(it) }
+            })
+        }
         Kind::Route if before.contains(&&b"flush"[..]) => Err(Unfit::Undone),
         Kind::Route => match before.iter().find_map(|it| unfit(it)) {
             Some(why) => Err(why),
