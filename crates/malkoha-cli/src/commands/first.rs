@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use malkoha::{Clock, Filter, KeyHasher};
 
 use super::keeping::{KeepArgs, Kept, Save, Saving};
-use super::window::{Line, Waiting};
+use super::window::{Earlier, Line, Waiting};
 use crate::filter::{Lines, Table};
 use crate::input::{Block, Side};
 use crate::output::LineWriter;
@@ -27,6 +27,7 @@ pub(super) struct Printing<T: Table, C: Lines> {
     /// If lines expire and have no time.
     pub(super) clock: Option<Clock>,
     pub(super) waiting: Option<Waiting>,
+    pub(super) earlier: Earlier,
     /// Whether a time has come.
     timed: bool,
     repeated: bool,
@@ -85,6 +86,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
             advance: None,
             clock: None,
             waiting: None,
+            earlier: Earlier::default(),
             timed: false,
             repeated,
             out,
@@ -142,7 +144,10 @@ impl<T: Table, C: Lines> Printing<T, C> {
             let time = times.get(done);
             let alike = time.map(|time| times[done..].iter().take_while(|&it| it == time).count());
             let range = done..done + alike.unwrap_or(len);
-            time.copied().flatten().into_iter().for_each(|time| self.advance(time));
+            if let Some(&Some(time)) = time {
+                self.earlier.note(time, range.len());
+                self.advance(time);
+            }
             done = range.end;
             (self.see)(&mut self.filter, &lines.hashes[range.clone()], &mut self.new[range])?;
             if done == len {
@@ -180,13 +185,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
 
     /// Prints what still waits, and writes all that was printed.
     fn finish(mut self) -> Result<Self> {
-        if let Some(mut waiting) = self.waiting.take() {
-            while let Some(line) = waiting.pop() {
-                self.see_waiting(&line)?;
-            }
-            waiting.tell();
-        }
-        self.save()?;
+        self.end()?;
         Ok(self)
     }
 }
@@ -226,5 +225,17 @@ impl<T: Table, C: Lines> Save for Printing<T, C> {
     fn save(&mut self) -> Result<()> {
         self.out.finish()?;
         self.saving.as_mut().map_or(Ok(()), |saving| saving.save(&self.filter))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if let Some(mut waiting) = self.waiting.take() {
+            while let Some(line) = waiting.pop() {
+                self.see_waiting(&line)?;
+            }
+            waiting.tell();
+            self.saving.iter_mut().for_each(|saving| saving.changed = true);
+        }
+        self.earlier.tell();
+        self.save()
     }
 }

@@ -67,6 +67,11 @@ impl Saving {
 pub(crate) trait Save: Sink {
     /// Prints all that was found, and only then saves the filter.
     fn save(&mut self) -> Result<()>;
+
+    /// The same, with what waits for further input.
+    fn end(&mut self) -> Result<()> {
+        self.save()
+    }
 }
 
 /// A sink whose filter is saved meanwhile.
@@ -116,7 +121,7 @@ impl<S: Save> Kept<S> {
                 for signal in signals.forever() {
                     // Locked to the end, so that nothing is printed that is not saved.
                     let mut sink = saved.sink.lock();
-                    save(sink.as_mut());
+                    end_on_error(sink.as_mut().map(Save::end));
                     // Ends the process, as if the signal had not been caught.
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
@@ -143,15 +148,15 @@ impl<S: Save> Shared<S> {
         let mut sink = self.sink.lock();
         while sink.is_some() {
             if self.ended.wait_for(&mut sink, every).timed_out() {
-                save(sink.as_mut());
+                end_on_error(sink.as_mut().map(Save::save));
             }
         }
     }
 }
 
-/// Ends the process if it fails, because what is printed would never be remembered.
-fn save(sink: Option<&mut impl Save>) {
-    if let Some(Err(error)) = sink.map(Save::save) {
+/// Ends the process if saving failed, because what is printed would never be remembered.
+fn end_on_error(saved: Option<Result<()>>) {
+    if let Some(Err(error)) = saved {
         failure::end(&error);
     }
 }

@@ -63,7 +63,10 @@ impl WindowArgs {
     where
         Expiring<T>: Table,
     {
+        let earlier =
+            Earlier { allowed: seen.resolution(), latest: seen.now(), ..Earlier::default() };
         let mut printing = Printing::of(seen, out, repeated);
+        printing.earlier = earlier;
         if self.renew {
             printing.see = refresh;
         }
@@ -80,6 +83,40 @@ fn refresh<T: Ages>(
     new: &mut [bool],
 ) -> Result<()> {
     seen.refresh_hashes(hashes, new).map_err(|refusal| refusal.error.into())
+}
+
+/// Lines with earlier times than lines before them.
+#[derive(Default)]
+pub(super) struct Earlier {
+    /// Lines are remembered no more exactly than this.
+    allowed: u64,
+    latest: u64,
+    lines: usize,
+    most: u64,
+}
+
+impl Earlier {
+    /// Counts lines of a time.
+    pub(super) fn note(&mut self, time: u64, lines: usize) {
+        let by = self.latest.saturating_sub(time);
+        if by > self.allowed {
+            self.lines += lines;
+            self.most = self.most.max(by);
+        }
+        self.latest = self.latest.max(time);
+    }
+
+    pub(super) fn tell(&self) {
+        if self.lines > 0 {
+            let (most, lines) = (time::in_words(self.most), self.lines);
+            let are =
+                if lines == 1 { "line has an earlier time" } else { "lines have earlier times" };
+            tell(&format!(
+                "malkoha: {lines} {are} than lines before, by up to {most}, and the latest was \
+                 taken: see --disorder"
+            ));
+        }
+    }
 }
 
 /// Lines that others with earlier times may follow, the earliest first.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use memchr::memchr_iter;
 
 use super::csv;
@@ -155,6 +155,9 @@ impl Keys {
         // An empty file has none, and no records.
         let Some(header) = header else { return Ok(Cow::Borrowed(self)) };
         let header = header.strip_suffix(b"\r").unwrap_or(header);
+        if !header.contains(&b'"') && header.windows(2).any(|it| it[0] == b'\r' && it[1] != b'\n') {
+            bail!("has a header with CR in it: if its lines end with CR, see tr '\\r' '\\n'");
+        }
         let (fields, columns) = csv::columns(self.form.without_sep(header).1, delimiter, names)?;
         let pick = Pick::Fields { fields, delimiter: Delimiter::Byte(delimiter) };
         Ok(Cow::Owned(Self { pick, columns, ..self.clone() }))

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use parking_lot::Mutex;
 
 use super::networks::Place;
-use super::unfit::Unfit;
+use super::unfit::{TOLD, Unfit};
 use crate::failure;
 
 /// How many records of each file cannot be compared.
@@ -28,11 +28,10 @@ pub(crate) struct Tally {
 struct File {
     name: String,
     all: AtomicU64,
-    /// Records that are not compared, and records that are, but are reported.
+    /// Records that are not compared.
     unfit: Noted,
-    told: Noted,
-    long: Noted,
-    empty: Noted,
+    /// Records that are, but are reported, by the reason.
+    told: [Noted; TOLD.len()],
     looked_at: AtomicBool,
     /// No more keys of it are kept to be looked at.
     was_kept: AtomicBool,
@@ -40,12 +39,7 @@ struct File {
 
 impl File {
     fn noted(&self, why: Unfit) -> &Noted {
-        match why {
-            Unfit::Long | Unfit::Behind => &self.long,
-            Unfit::Empty => &self.empty,
-            why if why.takes_part() => &self.told,
-            _ => &self.unfit,
-        }
+        TOLD.iter().position(|it| *it == why).map_or(&self.unfit, |at| &self.told[at])
     }
 }
 
@@ -87,7 +81,7 @@ static ALL: Mutex<Vec<Arc<Tally>>> = Mutex::new(Vec::new());
 /// Reports the records of inputs that could not be compared, or seem to be mistakes.
 pub(crate) fn tell() {
     let (lists, inputs): (Vec<_>, Vec<_>) = ALL.lock().drain(..).partition(|it| it.of_lists);
-    let listed = lists.iter().find_map(|list| list.noted(|file| &file.empty));
+    let listed = lists.iter().find_map(|list| list.noted(|file| file.noted(Unfit::Empty)));
     for tally in inputs {
         tally.tell_input();
         tally.tell_empty_fields(listed.as_ref().map(|&(_, name, _)| name));
@@ -106,9 +100,7 @@ impl Tally {
             name,
             all: AtomicU64::new(0),
             unfit: Noted::default(),
-            told: Noted::default(),
-            long: Noted::default(),
-            empty: Noted::default(),
+            told: Default::default(),
             looked_at: AtomicBool::new(false),
             was_kept: AtomicBool::new(false),
         };
@@ -130,7 +122,7 @@ impl Tally {
 
     /// Whether a record has empty fields.
     pub(crate) fn has_empty(&self) -> bool {
-        self.noted(|file| &file.empty).is_some()
+        self.noted(|file| file.noted(Unfit::Empty)).is_some()
     }
 
     /// Whether a file has not been looked at.
@@ -220,13 +212,14 @@ impl Tally {
     }
 
     fn tell_lists(&self) {
-        for (file, File { name, all, unfit, told, long, .. }) in self.files.iter().enumerate() {
+        for (file, File { name, all, unfit, told, .. }) in self.files.iter().enumerate() {
             // Nothing of it was read.
             if self.is_new(file) {
                 self.tell_empty(file);
             }
             let all = all.load(Ordering::Relaxed);
-            for noted in [unfit, told, long] {
+            let reported = told.iter().zip(TOLD).filter(|it| it.1 != Unfit::Empty);
+            for noted in [unfit].into_iter().chain(reported.map(|it| it.0)) {
                 let Some(first) = noted.first.lock().clone() else { continue };
                 let count = noted.count.load(Ordering::Relaxed);
                 let ((what, why), place) = (said(first.why, count), first.place(""));
@@ -246,12 +239,10 @@ impl Tally {
         if self.strict {
             return;
         }
-        let reasons: [fn(&File) -> &Noted; 3] = [|it| &it.unfit, |it| &it.told, |it| &it.long];
-        for (count, name, first) in reasons.into_iter().filter_map(|of| self.noted(of)) {
-            // Only lists are to have these.
-            if matches!(first.why, Unfit::Excepted | Unfit::Partly | Unfit::Narrower) {
-                continue;
-            }
+        let reasons = [Unfit::NoTime, Unfit::Long, Unfit::Behind];
+        let told = reasons.map(|why| self.noted(|file| file.noted(why)));
+        let all = [self.noted(|file| &file.unfit)].into_iter().chain(told);
+        for (count, name, first) in all.flatten() {
             let ((what, why), count) = (said(first.why, count), records(count));
             let place = first.place(&format!(" of {name}"));
             failure::tell(&format!("malkoha: {count} {what}: the first, {place}{why}"));
@@ -261,7 +252,8 @@ impl Tally {
     /// Reports records that were equal because their fields are empty, perhaps to those of a list.
     fn tell_empty_fields(&self, list: Option<&str>) {
         let least = self.least_empty.load(Ordering::Relaxed);
-        let noted = self.noted(|file| &file.empty).filter(|&(count, ..)| count >= least);
+        let noted =
+            self.noted(|file| file.noted(Unfit::Empty)).filter(|&(count, ..)| count >= least);
         let Some((count, name, first)) = noted else { return };
         let Some(field) = &self.field else { return };
         let to = list.map_or("any other".into(), |list| format!("that of list {list}"));
@@ -275,7 +267,7 @@ impl Tally {
     }
 
     /// How many records of all files were noted for a reason, and the first with its file.
-    fn noted(&self, of: fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
+    fn noted(&self, of: impl Fn(&File) -> &Noted) -> Option<(u64, &str, First)> {
         let count = self.files.iter().map(|file| of(file).count.load(Ordering::Relaxed)).sum();
         let mut firsts = self.files.iter().map(|file| (&*file.name, of(file).first.lock().clone()));
         firsts.find_map(|(name, first)| Some((count, name, first?)))

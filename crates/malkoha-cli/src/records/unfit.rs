@@ -33,6 +33,8 @@ pub(crate) enum Unfit {
     Else,
     /// A name's address in a file of hosts.
     Hosts,
+    /// A name of the machine itself, in its file of hosts.
+    Own,
     /// A rule for all addresses, or that excepts them.
     Every,
     /// A rule for what comes to an address.
@@ -62,11 +64,21 @@ pub(crate) enum Unfit {
     Empty,
 }
 
+/// Why records are reported that are compared all the same.
+pub(super) const TOLD: [Unfit; 7] = [
+    Unfit::Excepted,
+    Unfit::Partly,
+    Unfit::Narrower,
+    Unfit::NoTime,
+    Unfit::Long,
+    Unfit::Behind,
+    Unfit::Empty,
+];
+
 impl Unfit {
     /// Whether the record is compared all the same.
     pub(super) fn takes_part(self) -> bool {
-        matches!(self, Self::Excepted | Self::Partly | Self::Narrower)
-            || matches!(self, Self::NoTime | Self::Long | Self::Behind | Self::Empty)
+        TOLD.contains(&self)
     }
 
     /// The message about a number of records.
@@ -112,6 +124,7 @@ impl fmt::Display for Unfit {
             Self::Undone => "takes something out, or is disabled",
             Self::Else => "may do something else than block: write what is meant alone",
             Self::Hosts => "blocks a name: see --domain, or 'malkoha domains'",
+            Self::Own => "names the machine itself: write the name alone, if it is meant",
             Self::Every => "is for all addresses: write '0.0.0.0/0' alone, if it is meant",
             Self::Goes => "names where packets go: write the address alone, if it is meant",
             Self::Excepted => "is an exception",

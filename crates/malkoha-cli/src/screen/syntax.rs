@@ -19,7 +19,11 @@ impl Texts {
         self.read(|_, batch| {
             let mut counted = 0;
             for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
-                let (line, under) = if fits { each(&batch, i, key) } else { (Line::Nothing, None) };
+                // A row of a table that is commented out.
+                let is_remark = !self.are_lines() && batch.records[i].starts_with(b"#");
+                let is_read = fits && !is_remark;
+                let (line, under) =
+                    if is_read { each(&batch, i, key) } else { (Line::Nothing, None) };
                 counted += u64::from(line != Line::Nothing);
                 if let Line::Unfit(why) | Line::Told(why) = line {
                     batch.note_under(i, why, under)?;

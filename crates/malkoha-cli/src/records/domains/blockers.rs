@@ -2,13 +2,14 @@
 
 use super::rules::{Rule, host};
 use super::text::split;
-use super::{ALL, IMPORTANT, ITSELF, Unfit};
+use super::{ALL, IMPORTANT, ITSELF, Reach, Unfit};
 
 /// Whether a line is the rule of an ad blocker that hides parts of pages.
 pub(super) fn hides(line: &[u8]) -> bool {
     let Some((names, rest)) = split(line, b'#') else { return false };
-    let signs: [&[u8]; 5] = [b"#", b"@#", b"?#", b"$#", b"%#"];
-    let selector = signs.iter().find_map(|it| rest.strip_prefix(*it)).unwrap_or(b"");
+    // As in `##`, `#@#`, `#?#`, `#$?#`, `#@%#`.
+    let signs = rest.iter().take_while(|it| b"@?$%".contains(it)).count();
+    let selector = rest[signs..].strip_prefix(b"#").unwrap_or(b"");
     let name = selector.strip_prefix(b"#").unwrap_or(selector);
     // Others are headings.
     !names.iter().any(u8::is_ascii_whitespace)
@@ -30,6 +31,11 @@ pub(super) fn blocker(rule: &[u8]) -> Rule<'_> {
         [b'|', name @ ..] if memchr::memmem::find(name, b"://").is_none() => (name, ITSELF),
         rule => (rule.strip_prefix(b"|").unwrap_or(rule), ALL),
     };
+    // What ends with such a part is below a name.
+    let (name, mut reach) = match name {
+        [b'.', name @ ..] if reach == ALL => (name, Reach { itself: 0, ..reach }),
+        name => (name, reach),
+    };
     if let Some(at) = memchr::memmem::find(name, b"://") {
         return match host(name[at + 3..].strip_suffix(b"^").unwrap_or(&name[at + 3..])) {
             Rule::Part(_) => Rule::Unfit(Unfit::Conditional),
@@ -41,11 +47,14 @@ pub(super) fn blocker(rule: &[u8]) -> Rule<'_> {
     let Some(options) = rest.strip_prefix(b"$") else {
         return match rest {
             b"" | b"|" if name.contains(&b'/') => Rule::Unfit(Unfit::Conditional),
+            // Whatever begins so.
+            b"" if end == name.len() && (!name.contains(&b'.') || name.ends_with(b".")) => {
+                Rule::Unfit(Unfit::NoDomain)
+            }
             b"" | b"|" => Rule::One(&name[..end], reach),
             _ => Rule::Unfit(Unfit::NoDomain),
         };
     };
-    let mut reach = reach;
     for option in options.split(|&byte| byte == b',') {
         match option {
             b"all" => {}

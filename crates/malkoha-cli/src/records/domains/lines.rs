@@ -2,15 +2,15 @@
 
 use super::super::blocks::{At, Blocks, Place, Verdict, heading, indent};
 use super::text::is_local;
-use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal, zone_of};
+use super::zone::Zone;
+use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal};
 use crate::records::words::is_name;
 
 /// Reads the lines of a list, and remembers in which blocks they are.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(super) is_allowed: bool,
-    /// The zone that names are in.
-    zone: Vec<u8>,
+    zone: Zone,
     pub(super) blocks: Blocks,
     /// A line that goes on in the next one, and where it begins.
     begun: Option<(Place, Vec<u8>)>,
@@ -129,11 +129,7 @@ impl Lines {
             (Line::Unfit(Unfit::NoDomain), _) if opens && !item.contains(&b'.') => {
                 return Line::Nothing;
             }
-            (Line::Nothing, _) => {
-                if let Some(zone) = zone_of(at.line) {
-                    self.zone = zone.to_vec();
-                }
-            }
+            (Line::Nothing, _) => self.zone.note(at.line),
             _ => {}
         }
         self.is_label = read == Line::Entries && is_name(item) && is_label(item);

@@ -5,6 +5,7 @@ mod headers;
 mod lines;
 mod rules;
 mod text;
+mod zone;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use blockers::hides;
 pub(crate) use lines::Lines;
 use rules::{Rule, rule};
 use text::words;
+use zone::Zone;
 
 /// The ranks of the rules for a name itself and for all names below it. The highest rank decides:
 /// odd ranks list a name, even ones except it, and 0 is no rule.
@@ -105,6 +107,10 @@ pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
             && labels.all(is_label)
     };
     if !text.is_ascii() {
+        // Quotes and dashes of word processors. They are letters to the standard.
+        if str::from_utf8(text).is_ok_and(|it| it.contains(is_punctuation)) {
+            return None;
+        }
         let name = idna::domain_to_ascii_cow(text, AsciiDenyList::URL).ok()?;
         let name = name.trim_end_matches('.').as_bytes();
         return is_one(name).then(|| Cow::Owned(name.to_vec()));
@@ -116,24 +122,17 @@ pub(crate) fn normal(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(if has_upper { text.to_ascii_lowercase().into() } else { text.into() })
 }
 
+fn is_punctuation(it: char) -> bool {
+    matches!(it, '\u{ab}' | '\u{bb}' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}')
+}
+
 /// Calls `each` with the names in a line, and what each stands for.
 pub(crate) fn domains(line: &[u8], each: impl FnMut(&[u8], Reach)) -> Line {
-    domains_in_zone(line, b"", each)
+    domains_in_zone(line, &Zone::default(), each)
 }
 
-/// The zone that a line sets for those that follow, without a final dot.
-fn zone_of(line: &[u8]) -> Option<&[u8]> {
-    let mut words = words(line);
-    let name = match (words.next()?, line[0].is_ascii_whitespace()) {
-        (b"$ORIGIN", _) => words.next()?,
-        (name, false) if words.take(3).any(|word| word == b"SOA") => name,
-        _ => return None,
-    };
-    name.strip_suffix(b".")
-}
-
-/// The same for a line of a response policy zone, whose absolute names have the zone's behind them.
-fn domains_in_zone(line: &[u8], zone: &[u8], mut each: impl FnMut(&[u8], Reach)) -> Line {
+/// The same for a line in a zone.
+fn domains_in_zone(line: &[u8], zone: &Zone, mut each: impl FnMut(&[u8], Reach)) -> Line {
     let mut one = |name: &[u8], reach: Reach| {
         let (name, reach) = match name {
             // Even of a rule for a name alone.

@@ -1,10 +1,14 @@
 //! The syntaxes of resolvers and proxies, each a function that reads lines with its first words.
 
+use std::borrow::Cow;
+
+use super::super::networks::without_texts;
 use super::blockers::{blocker, exception, hides, regex};
 use super::text::{
-    is_address, is_encoded, is_host, is_local, is_type, second, split, value, words,
+    is_address, is_encoded, is_host, is_local, is_nowhere, is_type, second, split, value, words,
 };
-use super::{ALL, ITSELF, Reach, Unfit, trimmed};
+use super::zone::{Zone, record};
+use super::{ALL, ITSELF, Reach, Unfit};
 
 /// What a line says.
 pub(super) enum Rule<'a> {
@@ -56,7 +60,7 @@ const PROGRAMS: [(&[u8], Read); 31] = [
     (b"!#if", |_| Rule::Unfit(Unfit::Programs)),
 ];
 
-pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
+pub(super) fn rule<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
     if hides(line) {
         return Rule::Unfit(Unfit::NoDomain);
     }
@@ -123,46 +127,18 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
 
 /// `address name ...`
 fn hosts<'a>(line: &'a [u8], address: &[u8]) -> Rule<'a> {
-    let names = words(line).skip(1).take_while(|word| !word.starts_with(b"#"));
-    let mut names = names.peekable();
-    if names.peek().is_none() {
+    let names = || words(line).skip(1).take_while(|word| !word.starts_with(b"#"));
+    if names().next().is_none() {
         return Rule::Unfit(Unfit::NoDomain);
     }
-    let mut names = names.filter(|name| !is_local(name)).peekable();
+    let has_local = names().any(is_local);
+    let mut names = names().filter(|name| !is_local(name)).peekable();
     match names.peek() {
+        None => Rule::Nothing,
+        // What else the machine itself is called. Debian gives it 127.0.1.1.
+        Some(_) if has_local || address == b"127.0.1.1" => Rule::Unfit(Unfit::Own),
         Some(_) if is_host(address) => Rule::Unfit(Unfit::Else),
         Some(_) => Rule::Many(Box::new(names), ALL),
-        None => Rule::Nothing,
-    }
-}
-
-/// `name [time] [class] type data`, in a zone.
-fn record<'a>(line: &'a [u8], zone: &[u8]) -> Rule<'a> {
-    let mut words = words(line);
-    let first = words.next().unwrap_or(b"");
-    if !words.by_ref().take(3).any(is_type) {
-        return Rule::Unfit(Unfit::NoDomain);
-    }
-    let to = words.next().unwrap_or(b"");
-    if is_host(to) {
-        return Rule::Unfit(Unfit::Else);
-    }
-    let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
-    let before_zone = first.strip_suffix(b".").and_then(|it| it.strip_suffix(zone));
-    let name = before_zone.filter(|_| has_policy && !zone.is_empty()).unwrap_or(first);
-    if is_trigger(trimmed(name)) {
-        // For addresses, and servers of names.
-        return Rule::Unfit(Unfit::NoDomain);
-    }
-    let policy = trimmed(to).to_ascii_lowercase();
-    match policy.as_slice() {
-        b"rpz-passthru" => Rule::One(name, ALL.excepted()),
-        // How it was written before.
-        _ if trimmed(to).eq_ignore_ascii_case(trimmed(name)) => Rule::One(name, ALL.excepted()),
-        b"rpz-tcp-only" => Rule::Unfit(Unfit::NoDomain),
-        // Requests are answered as for another name.
-        _ if !to.is_empty() && !has_policy && !is_address(to) => Rule::Unfit(Unfit::Else),
-        _ => Rule::One(name, ALL),
     }
 }
 
@@ -170,9 +146,12 @@ fn unbound_zone(line: &[u8]) -> Rule<'_> {
     let mut words = words(line).skip(1);
     let Some(name) = words.next() else { return Rule::Unfit(Unfit::NoDomain) };
     match words.next().unwrap_or(b"") {
-        b"inform" | b"nodefault" => Rule::Unfit(Unfit::Else),
+        b"static" | b"deny" | b"refuse" | b"inform_deny" | b"always_deny" | b"always_refuse"
+        | b"always_nxdomain" | b"always_nodata" | b"always_null" => Rule::One(name, ALL),
         it if it.ends_with(b"transparent") => Rule::One(name, ALL.excepted()),
-        _ => Rule::One(name, ALL),
+        // Its data decide.
+        b"redirect" | b"inform_redirect" => Rule::Nothing,
+        _ => Rule::Unfit(Unfit::Else),
     }
 }
 
@@ -181,7 +160,7 @@ fn unbound_data(line: &[u8]) -> Rule<'_> {
     let Some(name) = words.next() else { return Rule::Unfit(Unfit::NoDomain) };
     let mut said = words.skip_while(|word| !is_type(word));
     match (said.next(), said.next()) {
-        (Some(_), Some(to)) if is_address(to) && !is_host(to) || to == b"." => Rule::One(name, ALL),
+        (Some(_), Some(to)) if is_nowhere(to) || to == b"." => Rule::One(name, ALL),
         _ => Rule::Unfit(Unfit::Else),
     }
 }
@@ -192,7 +171,7 @@ fn bind_zone(line: &[u8]) -> Rule<'_> {
     if asks_elsewhere(line) { Rule::Unfit(Unfit::Else) } else { Rule::One(name, ALL) }
 }
 
-/// Whether a type of zones, of which a line tells, asks for its names elsewhere.
+/// Whether a line has a type of zones that are asked for elsewhere, or an unknown one.
 pub(super) fn asks_elsewhere(line: &[u8]) -> bool {
     let text = line.split(|byte| byte.is_ascii_whitespace() || b"{};".contains(byte));
     let mut words = text.filter(|it| !it.is_empty());
@@ -217,6 +196,17 @@ fn smartdns_rules(line: &[u8]) -> Rule<'_> {
 
 /// Static records of MikroTik.
 fn mikrotik(line: &[u8]) -> Rule<'_> {
+    match without_texts(line) {
+        Cow::Borrowed(line) => static_record(line),
+        Cow::Owned(text) => match static_record(&text) {
+            Rule::One(name, reach) => Rule::Owned(String::from_utf8_lossy(name).into(), reach),
+            Rule::Unfit(why) => Rule::Unfit(why),
+            _ => Rule::Nothing,
+        },
+    }
+}
+
+fn static_record(line: &[u8]) -> Rule<'_> {
     let has = |wanted: &[u8]| words(line).any(|word| word == wanted);
     if has(b"disabled=yes") || has(b"remove") || has(b"disable") {
         return Rule::Unfit(Unfit::Undone);
@@ -258,7 +248,10 @@ fn proxy<'a>(kind: &[u8], rest: &'a [u8]) -> Rule<'a> {
         // Requests go another way.
         _ => return Rule::Unfit(Unfit::Else),
     };
-    Rule::One(name.trim_ascii(), reach)
+    let name = name.trim_ascii();
+    // Names of columns begin so too.
+    let is_one = reach.below > 0 || name.contains(&b'.');
+    if is_one { Rule::One(name, reach) } else { Rule::Unfit(Unfit::NoDomain) }
 }
 
 /// A line that stands for entries of another file, or for many names.
@@ -273,11 +266,11 @@ fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
     let Some(end) = memchr::memrchr(b'/', rest) else { return Rule::Unfit(Unfit::NoDomain) };
     let reach = match (said.unwrap_or(&rest[end + 1..]), forwards) {
         (b"-", _) | (b"#", true) => ALL.excepted(),
-        // An exception for one kind of addresses.
-        ([b'-', ..], false) => return Rule::Unfit(Unfit::NoDomain),
-        ([_, ..], true) => return Rule::Unfit(Unfit::Else),
-        (to, _) if is_host(to) => return Rule::Unfit(Unfit::Else),
-        _ => ALL,
+        // For one kind of addresses.
+        ([b'-' | b'#', b'4' | b'6'], false) => return Rule::Unfit(Unfit::Conditional),
+        (b"", _) | (b"#", false) => ALL,
+        (to, false) if is_nowhere(to) => ALL,
+        _ => return Rule::Unfit(Unfit::Else),
     };
     Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)
 }
@@ -295,10 +288,4 @@ pub(super) fn host(text: &[u8]) -> Rule<'_> {
     };
     let is_all = matches!(path, [] | [b'/' | b'\\'] | [b'#', ..]) && mailbox.is_none();
     if is_all { Rule::One(name, ALL) } else { Rule::Part(name) }
-}
-
-/// Whether a name of a response policy zone is for something else than requests for a name.
-fn is_trigger(name: &[u8]) -> bool {
-    let last = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
-    last.starts_with(b"rpz-")
 }

@@ -46,15 +46,27 @@ pub(super) fn value(line: &[u8]) -> &[u8] {
     words(line).next().and_then(|it| split(it, b'=')).map_or(b"", |it| it.1)
 }
 
+/// Whether a word is an address that leads nowhere.
+pub(super) fn is_nowhere(word: &[u8]) -> bool {
+    is_address(word) && !is_host(word)
+}
+
 /// Names of the machine itself, with which hosts files begin.
 pub(super) fn is_local(name: &[u8]) -> bool {
-    let names: [&[u8]; 6] = [
+    let names: [&[u8]; 13] = [
         b"localhost",
         b"localhost.localdomain",
         b"local",
         b"localdomain",
         b"broadcasthost",
         b"0.0.0.0",
+        b"ip6-localhost",
+        b"ip6-loopback",
+        b"ip6-localnet",
+        b"ip6-mcastprefix",
+        b"ip6-allnodes",
+        b"ip6-allrouters",
+        b"ip6-allhosts",
     ];
-    names.contains(&name) || name.starts_with(b"ip6-")
+    names.contains(&name) || name.ends_with(b".docker.internal")
 }

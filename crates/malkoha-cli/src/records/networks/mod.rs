@@ -14,7 +14,8 @@ mod vocabulary;
 use headers::starts_with_network;
 use rules::Found;
 use table::Table;
-use text::{is_object, is_remark, network_alone, unended, without_texts};
+pub(super) use text::without_texts;
+use text::{is_object, is_remark, network_alone, unended};
 use vocabulary::Kind;
 
 use super::Unfit;

@@ -53,7 +53,7 @@ pub(super) fn is_object(line: &[u8]) -> bool {
 }
 
 /// A rule without what it says for people.
-pub(super) fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
+pub(in super::super) fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
     let mut line = Cow::Borrowed(line);
     let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
     if !is_quoted && memmem::find(&line, b"comment").is_none() {
