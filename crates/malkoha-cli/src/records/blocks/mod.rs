@@ -9,7 +9,7 @@ mod words;
 use std::rc::Rc;
 
 use super::Unfit;
-pub(super) use said::{heading, is_harmless, is_one_of, said};
+pub(super) use said::{heading, is_harmless, is_one_of, is_state, said};
 pub(super) use text::{has_words, indent, is_member, open_quote, without_signs};
 pub(super) use words::{
     Word, Words, begins_with_one, is_count, is_negation, is_of_allowed, is_of_blocked,

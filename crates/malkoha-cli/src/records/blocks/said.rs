@@ -3,30 +3,32 @@
 use super::super::Unfit;
 use super::{Verdict, Word, is_of_allowed, is_of_blocked, meaning, verdict_of};
 
-/// Whether a text is one of these, whatever its case.
-pub(crate) fn is_one_of(value: &[u8], words: &[&str]) -> bool {
-    words.iter().any(|it| value.eq_ignore_ascii_case(it.as_bytes()))
+/// Whether a text is one of those in another, whatever its case.
+pub(crate) fn is_one_of(text: &[u8], wanted: &str) -> bool {
+    wanted.split('|').any(|it| text.eq_ignore_ascii_case(it.as_bytes()))
 }
 
 /// Whether the text of a column says that there was no reason to block.
 pub(crate) fn is_harmless(cell: &[u8]) -> bool {
-    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|false_positives|false positives|benign|\
-                         clean|harmless|legitimate|cleared|unblocked|unbanned|not blocked|\
-                         not banned|not malicious";
+    const CELLS: &str = "fp|false positive|false-positive|false_positive|falsepositive|\
+                         false_positives|benign|clean|harmless|legitimate|cleared|unblocked|\
+                         unbanned|not blocked|not banned|not malicious";
     let start = cell.iter().position(|it| !b" \"'".contains(it)).unwrap_or(0);
     let end = cell.iter().rposition(|it| !b" \"'".contains(it)).map_or(start, |at| at + 1);
-    CELLS.split('|').any(|it| cell[start..end].eq_ignore_ascii_case(it.as_bytes()))
+    is_one_of(&cell[start..end], CELLS)
+}
+
+/// Whether the value of a name may say that its entry does not count any more.
+pub(crate) fn is_state(name: &[u8]) -> bool {
+    is_one_of(name, "state|status|ensure|classification")
 }
 
 /// Whether a line only says that what follows may pass (`true`) or not: `# Allowed networks`.
 pub(crate) fn heading(line: &[u8]) -> Option<bool> {
-    const OTHERS: &str = "ip ips ipv4 ipv6 network networks addresses ranges subnets entries \
-                          list lists the our my these following below are is always domain \
-                          domains name names site sites";
-    let is_other = |word: &[u8]| {
-        let is_it = |it: &str| word.eq_ignore_ascii_case(it.as_bytes());
-        meaning(word) == Some(Word::Label) || OTHERS.split(' ').any(is_it)
-    };
+    const OTHERS: &str = "ip|ips|ipv4|ipv6|network|networks|addresses|ranges|subnets|entries|list|\
+                          lists|the|our|my|these|following|below|are|is|always|domain|domains|\
+                          name|names|site|sites";
+    let is_other = |word: &[u8]| meaning(word) == Some(Word::Label) || is_one_of(word, OTHERS);
     let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
     let mut verdict = None;
     // Settings and names of columns are none.
@@ -51,12 +53,12 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
 
 /// What a name, whose meaning is `key`, and its value say of what is beside them.
 pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
-    let is_true = is_one_of(value, &["true", "yes", "on", "1"]);
-    let is_false = is_one_of(value, &["false", "no", "0", "$false", "off"]);
+    let is_true = is_one_of(value, "true|yes|on|1");
+    let is_false = is_one_of(value, "false|no|0|$false|off");
     let name = name.strip_suffix(b":").unwrap_or(name);
-    let is_state = is_one_of(name, &["state", "status", "ensure", "classification"]);
-    let is_strict = is_one_of(name, &["action", "verdict", "decision", "outbound"])
-        && value.iter().any(u8::is_ascii_alphabetic);
+    let is_state = is_state(name);
+    let is_strict =
+        is_one_of(name, "action|verdict|decision") && value.iter().any(u8::is_ascii_alphabetic);
     match key {
         Some(Word::Disabled) => (!is_false).then_some(Err(Unfit::Undone)),
         Some(Word::Enabled) => is_false.then_some(Err(Unfit::Undone)),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::super::range::number;
+use super::is_one_of;
 
 /// What a word in a rule says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -144,17 +145,17 @@ pub(crate) fn meaning(word: &[u8]) -> Option<Word> {
 
 /// Whether a name says that what has it is blocked: `LOGDROP`, `ssh_blacklist`.
 pub(crate) fn is_of_blocked(name: &[u8]) -> bool {
-    let has =
-        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
-    if name.len() < 3 {
-        return false;
-    }
-    if name.eq_ignore_ascii_case(b"block") {
-        return true;
-    }
-    let signs = "drop deny denied reject black blocklist blocked bann bad malicious malware attack \
-                 spam abus tarpit f2b forbid";
-    signs.split(' ').any(has) && !"accept allow white pass permit trust unb".split(' ').any(has)
+    const SIGNS: &str = "drop deny denied reject black blocklist blocked bann bad malicious \
+                         malware attack spam abus tarpit f2b forbid sinkhole nxdomain quarantine";
+    name.len() > 2
+        && (is_one_of(name, "block|ban") || has_one(name, SIGNS))
+        && !has_one(name, "accept allow white pass permit trust unb")
+}
+
+/// Whether a text has one of those in another, whatever its case.
+fn has_one(text: &[u8], wanted: &str) -> bool {
+    let has = |it: &str| text.windows(it.len()).any(|at| at.eq_ignore_ascii_case(it.as_bytes()));
+    wanted.split(' ').any(has)
 }
 
 /// Whether a word turns what follows into its opposite.
@@ -187,13 +188,11 @@ pub(crate) fn begins_with_one(word: &[u8], starts: &str) -> bool {
 /// Whether one of the words of a name says that what has it may pass.
 pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
     const STARTS: &str = "allow white trust bypass ignor passthr safe exempt exclu unblock unban";
-    let has =
-        |part: &str| name.windows(part.len()).any(|it| it.eq_ignore_ascii_case(part.as_bytes()));
     let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed) || begins_with_one(it, STARTS);
     is_one(name)
         || parts(name).any(is_one)
-        || ["whitelist", "allowlist"].into_iter().any(has)
-        || has("allowed") && !has("disallow") && !has("notallow")
+        || has_one(name, "whitelist allowlist")
+        || has_one(name, "allowed") && !has_one(name, "disallow notallow")
 }
 
 /// Whether one of the words of a name says that what has it is about something else than entries:
@@ -202,6 +201,6 @@ pub(crate) fn is_of_others(name: &[u8]) -> bool {
     const STARTS: &str = "nameserver upstream fallback bootstrap resolver server prox forward fake \
                           sniff skip rewrite customdns mapping redirect initiator backend target \
                           endpoint gateway ipam registr radius ntp external socket parental \
-                          response sortlist";
-    parts(name).any(|it| begins_with_one(it, STARTS) || it.eq_ignore_ascii_case(b"dns"))
+                          response sortlist extra pool";
+    parts(name).any(|it| begins_with_one(it, STARTS) || is_one_of(it, "dns|bip|base|fixed"))
 }

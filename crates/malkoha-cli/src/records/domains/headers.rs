@@ -47,9 +47,9 @@ impl Lines {
             }
             _ if open_quote(text).is_some() => self.blocks.begin(said_by(item), false, at),
             _ => {
-                let is_title = text.contains(&b' ') || text.starts_with(b"**");
-                let title = heading(text).filter(|_| is_title);
-                return title.is_some_and(|it| self.begin_titled(it, at));
+                let is_title =
+                    (text.contains(&b' ') || text.starts_with(b"**")) && !text.contains(&b'.');
+                return is_title && heading(text).is_some_and(|it| self.begin_titled(it, at));
             }
         }
         key.is_some() || self.blocks.by_this()
@@ -72,8 +72,7 @@ impl Lines {
         }
         let text = item.split(|&it| it == b'#').next().unwrap_or(item);
         let remark = memchr::memmem::find(text, b"//").or(memchr::memmem::find(text, b" ;"));
-        let text = remark.map_or(text, |at| &text[..at]);
-        let text = text.trim_ascii_end();
+        let text = remark.map_or(text, |at| &text[..at]).trim_ascii_end();
         let opened = self.blocks.brackets(text, b"\"'", |at, _| match text[at] {
             b'{' | b'[' if at + 1 == text.len() => at == 0 || text.contains(&b' '),
             b'{' | b'[' => opens(&text[..at]),
@@ -149,7 +148,7 @@ fn said_by(text: &[u8]) -> Option<Verdict> {
     } else if is_of_others(text)
         || has(|it| {
             begins_with_one(it, "client")
-                || is_one_of(it, &["if", "no", "real", "general"])
+                || is_one_of(it, "if|no|real|general")
                 || meaning(it) == Some(Word::Not)
         })
     {

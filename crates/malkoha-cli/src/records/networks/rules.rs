@@ -1,10 +1,12 @@
 //! Rules of firewalls, resolvers and routers: which networks they are about, and their verdict.
 
 use super::super::Unfit;
-use super::super::blocks::{Word, is_count, is_of_allowed, meaning, verdict_of};
+use super::super::blocks::{
+    Word, is_count, is_of_allowed, is_of_others, is_one_of, meaning, verdict_of,
+};
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
-use super::super::ranges::{STARTS, has_part, ranges};
+use super::super::ranges::ranges;
 use super::forms::plain;
 use super::headers::{header, said};
 use super::kind::{behind, is_definition};
@@ -51,18 +53,13 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
             Err(Unfit::Else)
         }
         Kind::Path => {
-            let found = packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part);
+            const LISTS: &str = "prefix-list|route|subnet|iprange|start-ip|end-ip";
+            let is_list = |it: &&[u8]| it.ends_with(b"-group") || is_one_of(it, LISTS);
+            let is_listed = words[0] != b"set" || before.iter().any(is_list);
             // The verdict of a rule is in another line, and others have networks of one's own.
-            let is_list = |it: &&[u8]| {
-                it.ends_with(b"-group")
-                    || matches!(*it, b"prefix-list" | b"route" | b"subnet" | b"iprange")
-            };
-            let is_own = words[0] == b"set"
-                && !before.iter().any(is_list)
-                && !has_part(before.last().unwrap_or(&&b""[..]), &STARTS);
-            found.and_then(|it| {
-                if is_own && it.iter().any(|it| !it.1) { Err(Unfit::Else) } else { Ok(it) }
-            })
+            let is_known = |it: &Found| is_listed || it.iter().all(|it| it.1);
+            let found = packets(Some(before.iter().any(|it| is_of_allowed(it))), words, part);
+            found.and_then(|it| if is_known(&it) { Ok(it) } else { Err(Unfit::Else) })
         }
         Kind::Route if before.contains(&&b"flush"[..]) => Err(Unfit::Undone),
         Kind::Route => match before.iter().find_map(|it| unfit(it)) {
@@ -223,6 +220,9 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
                 }
                 is_from = name == b"from";
                 unfit(name).map_or(Ok(()), Err)?;
+                if is_of_others(name) {
+                    return Err(Unfit::Else);
+                }
             }
             found.iter_mut().for_each(|it| it.1 ^= is_not || last == b"!");
             let is_end = matches!(key, Some(Word::Source | Word::Destination | Word::Named));

@@ -1,7 +1,9 @@
 //! What rows of a table say of others: the names of columns, and that a file is one of hosts.
 
 use super::super::Unfit;
-use super::super::blocks::{Verdict, Word, is_harmless, is_of_allowed, is_of_blocked, meaning};
+use super::super::blocks::{
+    Verdict, Word, is_harmless, is_of_allowed, is_of_blocked, is_state, meaning,
+};
 use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
@@ -29,7 +31,7 @@ impl Table {
         let says = |name: &[u8]| {
             use Word::{Action, Allowed, Disabled, Enabled, List, Not};
             matches!(meaning(name), Some(Action | Allowed | Disabled | Enabled | List | Not))
-                || matches!(name, b"state" | b"status" | b"classification")
+                || is_state(name)
                 || is_harmless(name)
                 || is_of_allowed(name)
                 || is_of_blocked(name)
@@ -43,11 +45,13 @@ impl Table {
 
     /// What becomes of the networks of a row.
     pub(super) fn judge(&mut self, line: &[u8], found: Result<Found, Line>) -> Result<Found, Line> {
+        self.is_of_hosts |=
+            line.starts_with(b"127.0.0.1") && memchr::memmem::find(line, b"localhost").is_some();
         let mut words = words(line);
-        let is_first = words.next().is_some_and(|it| range(it).is_some());
-        let name = words.next().filter(|it| is_first && it[0].is_ascii_alphabetic());
-        self.is_of_hosts |= name == Some(b"localhost");
-        if self.is_of_hosts && name.is_some() {
+        if self.is_of_hosts
+            && words.next().is_some_and(|it| range(it).is_some())
+            && words.next().is_some_and(|it| it[0].is_ascii_alphabetic())
+        {
             return Err(Line::Unfit(Unfit::Hosts));
         }
         let found = found?;
