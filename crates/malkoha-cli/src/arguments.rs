@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use malkoha::KeyHasher;
 
-use crate::input::{Inputs, Side, Texts, files_below};
+use crate::input::{Inputs, Side, Texts, at_most_one_stdin, files_below};
 use crate::records::KeyArgs;
 use crate::time::Now;
 
@@ -70,6 +70,7 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     /// Calls `each` with the lists, and with those of exceptions. Their records are counted.
     pub(crate) fn read(&self, mut each: impl FnMut(&Texts, bool) -> Result<()>) -> Result<()> {
+        at_most_one_stdin(self.lists.iter().chain(&self.allow))?;
         for (paths, allowed) in [(&self.lists, false), (&self.allow, true)] {
             let inputs = Inputs::of_files(paths.clone(), b'\n').all_needed();
             let side = Side::new(inputs, self.keys.keys(b'\n')?, true, self.keys.strict);

@@ -14,7 +14,7 @@ use super::documents::{
     Content, DocumentArgs, Fate, Files, Hashes, Records, Report, Shard, each_text, shown,
 };
 use crate::failure::{Outcome, tell, tell_summary};
-use crate::input::{is_same, is_stdin, name};
+use crate::input::{at_most_one_stdin, is_same, name};
 use crate::output::print_record;
 use crate::pipeline::Sink;
 
@@ -56,12 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     ensure!((0.0..=1.0).contains(above), "--above {above}: a share is from 0 to 1");
     let shards = documents.shards()?;
     documents.check_outputs(&shards)?;
-    let is_read_twice =
-        |shard: &Shard| is_stdin(&shard.input) && arguments.against.contains(&shard.input);
-    ensure!(
-        !shards.iter().any(is_read_twice),
-        "documents and --against are both standard input: name a file for one of them"
-    );
+    at_most_one_stdin(shards.iter().map(|shard| &shard.input).chain(&arguments.against))?;
     if let Some(report) = &arguments.report {
         documents.check_other(report, &shards)?;
         let mut others = arguments.against.iter();

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::arguments::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
-use crate::input::{Inputs, List, Side, Texts, is_stdin, name};
+use crate::input::{Inputs, List, Side, Texts, at_most_one_stdin, is_stdin, name};
 use crate::progress::Progress;
 use crate::records::{KeyArgs, Keys, ListArgs};
 use crate::screen::{
@@ -109,13 +109,7 @@ const MOST_FOR_UNKNOWN: u64 = 1 << 26;
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let Arguments { lists, input, select, places, .. } = arguments;
     let mut side = places.side(input, &arguments.keys)?;
-    let of_stdin = lists.iter().filter(|list| is_stdin(list)).count();
-    if of_stdin > 0 && side.inputs.use_stdin() {
-        bail!("list and input are both standard input: name a file for one of them");
-    }
-    if of_stdin > 1 {
-        bail!("two lists are both standard input: name a file for one of them");
-    }
+    at_most_one_stdin(lists.iter().chain(&arguments.allow).chain(side.inputs.paths()))?;
     let has_syntax = arguments.how().has_syntax();
     let keys = arguments.list_keys.keys(&arguments.keys, side.separator(), has_syntax)?;
     if arguments.list_keys.are_several() {

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::arguments::ThreadArgs;
 use crate::failure::Outcome;
-use crate::input::{Inputs, Side, is_stdin, name};
+use crate::input::{Inputs, Side, at_most_one_stdin, name};
 use crate::output::{LineWriter, is_filter};
 use crate::progress::Progress;
 use crate::records::{KeyArgs, Keys, ListArgs};
@@ -66,9 +66,7 @@ impl LinesArgs {
     /// Prints the result of an operation on files of lines. The others than the first may be read
     /// otherwise.
     pub(super) fn print(&self, operation: Operation, others: Option<&ListArgs>) -> Result<Outcome> {
-        if self.files.iter().filter(|path| is_stdin(path)).count() > 1 {
-            bail!("two files are both standard input: name a file for one of them");
-        }
+        at_most_one_stdin(self.files.iter())?;
         if operation == Operation::Union
             && let Some(filter) = self.files.iter().find(|path| is_filter(path))
         {

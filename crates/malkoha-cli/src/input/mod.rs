@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use content::{encoding, is_parquet};
@@ -209,5 +209,14 @@ pub(crate) fn name(path: &Path) -> String {
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == STDIN
+    let text = path.as_os_str();
+    text == STDIN || cfg!(unix) && (text == "/dev/stdin" || text == "/dev/fd/0")
+}
+
+/// An error if several files are standard input, of which each would get a part.
+pub(crate) fn at_most_one_stdin<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
+    if paths.filter(|path| is_stdin(path)).count() > 1 {
+        bail!("two files are both standard input: name a file for one of them");
+    }
+    Ok(())
 }
