@@ -21,15 +21,6 @@ impl Outcome {
     }
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Found => Self::SUCCESS,
-            Outcome::Nothing => Self::from(1),
-        }
-    }
-}
-
 const FAILED: u8 = 2;
 
 /// Context of every error in writing results.
@@ -66,7 +57,11 @@ static PASSED_OVER: AtomicBool = AtomicBool::new(false);
 
 /// The exit code of a command that ran to its end.
 pub(crate) fn code(outcome: Outcome) -> ExitCode {
-    if PASSED_OVER.load(Ordering::Relaxed) { ExitCode::from(FAILED) } else { outcome.into() }
+    match outcome {
+        _ if PASSED_OVER.load(Ordering::Relaxed) => ExitCode::from(FAILED),
+        Outcome::Found => ExitCode::SUCCESS,
+        Outcome::Nothing => ExitCode::from(1),
+    }
 }
 
 /// Reports what the argument parser found: help and version as they are, errors in one line.

@@ -60,7 +60,7 @@ impl Timed {
         hasher: KeyHasher,
     ) -> Result<()> {
         self.lines.fill(block.source(), keys, hasher)?;
-        self.name = keys.tally().map_or("", |tally| tally.name(block.file())).to_owned();
+        self.name = keys.tally().map_or("", |tally| tally.name(block.file)).to_owned();
         let Some(field) = field else { return Ok(()) };
         let mut fits = self.lines.records().map(|(_, fit)| fit.is_some());
         field.read(block.source(), |batch| {

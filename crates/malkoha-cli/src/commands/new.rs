@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         }
     }
     let (file, held) = FilterFile::open_held(path, arguments.keep.wait)?;
-    match file.kind() {
+    match file.kind {
         FileKind::ExpiringSet => arguments.print_aged::<Fixed>(&file, held),
         FileKind::GrowableExpiringSet => arguments.print_aged::<Growing>(&file, held),
         _ if within.is_some() => {

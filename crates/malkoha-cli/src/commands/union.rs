@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let first = filters.first().context("there is no filter to unite")?;
     let file = FilterFile::open(first)?;
     let copies = if arguments.copies { Copies::Sum } else { Copies::Most };
-    match file.kind() {
+    match file.kind {
         FileKind::GrowableSet => {
             arguments.unite(&file, to, |ours: &mut GrowableCuckooFilter, theirs| {
                 ours.unite(theirs, copies)
@@ -114,8 +114,8 @@ impl Arguments {
             let failed =
                 || format!("cannot unite {} and {}", name(&self.lines.files[0]), name(other));
             let file = FilterFile::open(other)?;
-            if file.kind() != first.kind() {
-                bail!("{}: {}", failed(), difference([first.kind(), file.kind()]));
+            if file.kind != first.kind {
+                bail!("{}: {}", failed(), difference([first.kind, file.kind]));
             }
             union(&mut united, &file.read()?).with_context(failed)?;
         }

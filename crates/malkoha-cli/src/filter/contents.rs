@@ -6,8 +6,6 @@ use anyhow::{Result, anyhow};
 use malkoha::tables::{Candidates, Change, Stored};
 use malkoha::{BatchError, Content, Filter, KeyHasher, Keys, Values};
 
-use super::pair::WrongLine;
-
 /// A table that commands read as a whole, change and write.
 pub(crate) trait Table: Candidates + Change + Stored + Send + 'static {}
 
@@ -140,7 +138,11 @@ pub(crate) trait Item: Copy + Default + Ord + Send + Sync + 'static {
     const WORDS: usize;
 
     /// The item of a line, with values of at most this many bits.
-    fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self, WrongLine>;
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a line, and the remedy, to follow the line's number.
+    fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self>;
 
     /// The hash of the line, or of its key.
     fn hash(self) -> u64;
@@ -155,7 +157,7 @@ pub(crate) trait Item: Copy + Default + Ord + Send + Sync + 'static {
 impl Item for u64 {
     const WORDS: usize = 1;
 
-    fn of(line: &[u8], hasher: KeyHasher, _: u32) -> Result<Self, WrongLine> {
+    fn of(line: &[u8], hasher: KeyHasher, _: u32) -> Result<Self> {
         Ok(hasher.hash_bytes(line))
     }
 

@@ -15,7 +15,7 @@ use crate::time::Now;
 /// A filter file of known kind.
 pub(crate) struct FilterFile {
     path: PathBuf,
-    kind: FileKind,
+    pub(crate) kind: FileKind,
 }
 
 /// An operation of a command on the content of a file of any kind.
@@ -34,10 +34,6 @@ impl FilterFile {
         Self::open(path)?;
         let held = Held::of(path, wait)?;
         Ok((Self::open(path)?, held))
-    }
-
-    pub(crate) fn kind(&self) -> FileKind {
-        self.kind
     }
 
     /// Reads the content, and checks every byte.

@@ -29,28 +29,16 @@ pub(crate) struct Block {
     header: Option<Arc<[u8]>>,
     /// The name of the file, if the header is in this block.
     name: String,
-    number: u64,
-    file: usize,
-    offset: u64,
+    /// Blocks of all files before this one.
+    pub(crate) number: u64,
+    /// The number of the file that the lines are from, from 0.
+    pub(crate) file: usize,
+    /// Bytes of the file before these lines, as they are read.
+    pub(crate) offset: u64,
     line: u64,
 }
 
 impl Block {
-    /// Blocks of all files before this one.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The number of the file that the lines are from, from 0.
-    pub(crate) fn file(&self) -> usize {
-        self.file
-    }
-
-    /// Bytes of the file before these lines, as they are read.
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// The records with their terminators, which the last one of a file may lack.
     pub(crate) fn source(&self) -> Source<'_> {
         Source {

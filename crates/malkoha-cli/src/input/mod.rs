@@ -39,7 +39,7 @@ impl Side {
         let keys = keys.naming(names, of_lists, strict);
         let headed = keys.are_named();
         let numbered = inputs.numbered || !keys.are_lines();
-        let (form, looked) = (keys.form(), Some(Arc::new(keys.clone())));
+        let (form, looked) = (keys.form, Some(Arc::new(keys.clone())));
         let inputs = Inputs { form, headed, numbered, keys: looked, ..inputs };
         Self { inputs, keys }
     }
@@ -74,7 +74,7 @@ pub(crate) struct Inputs {
     headed: bool,
     /// What of their records is compared, if anything.
     keys: Option<Arc<Keys>>,
-    /// Files before this one need not be read further.
+    /// Files before this one need not be read further, for all clones of this.
     wanted: Arc<AtomicUsize>,
 }
 
@@ -117,9 +117,14 @@ impl Inputs {
         Self { numbered, ..self }
     }
 
-    /// A handle that stops reading files before their ends.
-    pub(crate) fn skipper(&self) -> Skipper {
-        Skipper { wanted: Arc::clone(&self.wanted), files: self.paths.len() }
+    /// Makes whoever reads these skip the rest of this file, and of those before it.
+    pub(crate) fn skip(&self, file: usize) {
+        self.wanted.fetch_max(file + 1, Ordering::Relaxed);
+    }
+
+    /// Whether no file is wanted any more.
+    pub(crate) fn are_skipped(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) >= self.paths.len()
     }
 
     pub(crate) fn separator(&self) -> u8 {
@@ -169,24 +174,6 @@ impl Inputs {
     /// All lines, block by block.
     pub(crate) fn blocks(&self, progress: &Progress) -> Blocks {
         Blocks::new(self.clone(), progress.bar())
-    }
-}
-
-/// Tells readers which files need not be read further.
-pub(crate) struct Skipper {
-    wanted: Arc<AtomicUsize>,
-    files: usize,
-}
-
-impl Skipper {
-    /// Skips the rest of this file, and of those before it.
-    pub(crate) fn skip(&self, file: usize) {
-        self.wanted.fetch_max(file + 1, Ordering::Relaxed);
-    }
-
-    /// Whether no file is wanted any more.
-    pub(crate) fn skips_all(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) >= self.files
     }
 }
 

@@ -36,7 +36,7 @@ impl Texts {
     /// The lists that are the files of a side, in this order.
     pub(crate) fn new(lists: Vec<List>, side: &Side) -> Result<Self> {
         let (mut end, mut keys) = (0, Vec::new());
-        let form = side.keys.form();
+        let form = side.keys.form;
         for (list, path) in lists.iter().zip(side.inputs.paths()) {
             let header = (side.keys.are_named() && !list.is_empty()).then(|| form.header(list));
             let resolved = side.keys.resolve(header).with_context(|| name(path))?.into_owned();

@@ -10,7 +10,7 @@ use same_file::Handle;
 
 use crate::arguments::PrintArgs;
 use crate::failure::{CANNOT_WRITE, tell};
-use crate::input::{Inputs, Skipper, is_stdin};
+use crate::input::{Inputs, is_stdin};
 use crate::pipeline::Sink;
 use crate::records::{Added, Keys, shown};
 
@@ -132,7 +132,8 @@ pub(crate) struct Show {
 pub(crate) struct Printer {
     out: LineWriter,
     show: Show,
-    skipper: Option<Skipper>,
+    /// Those that may be skipped.
+    inputs: Option<Inputs>,
     /// Lines of each file that were selected, if it matters.
     in_files: Vec<u64>,
     printed: Printed,
@@ -142,14 +143,14 @@ impl Printer {
     pub(crate) fn new(separator: u8, print: &PrintArgs) -> Result<Self> {
         let out = LineWriter::stdout(separator, print.line_buffered)?;
         let printed = Printed { lines: 0, selected: 0 };
-        Ok(Self { out, show: Show::default(), skipper: None, in_files: Vec::new(), printed })
+        Ok(Self { out, show: Show::default(), inputs: None, in_files: Vec::new(), printed })
     }
 
     /// Prints something else of lines of these inputs.
     pub(crate) fn showing(self, show: Show, inputs: &Inputs) -> Self {
         Self {
             in_files: vec![0; inputs.paths().len()],
-            skipper: show.most.is_some().then(|| inputs.skipper()),
+            inputs: show.most.is_some().then(|| inputs.clone()),
             show,
             ..self
         }
@@ -176,14 +177,14 @@ impl Printer {
     /// Drops lines of a page beyond the limit of its file.
     fn limit(&mut self, page: &mut Page) {
         let Some(in_file) = self.in_files.get_mut(page.file) else { return };
-        if let (Some(most), Some(skipper)) = (self.show.most, &self.skipper) {
+        if let (Some(most), Some(inputs)) = (self.show.most, &self.inputs) {
             let left = most - *in_file;
             if page.selected >= left {
                 page.selected = left;
                 let end = usize::try_from(left).ok().and_then(|left| left.checked_sub(1));
                 let end = end.map_or(Some(0), |last| page.ends.get(last).copied());
                 page.text.truncate(end.unwrap_or(page.text.len()));
-                skipper.skip(page.file);
+                inputs.skip(page.file);
             }
         }
         if self.show.names && *in_file == 0 && page.selected > 0 {
@@ -221,7 +222,7 @@ impl Sink for Printer {
     }
 
     fn is_done(&self) -> bool {
-        self.skipper.as_ref().is_some_and(Skipper::skips_all)
+        self.inputs.as_ref().is_some_and(Inputs::are_skipped)
     }
 }
 

@@ -55,9 +55,11 @@ impl Batch<'_, '_> {
         (0..self.len()).map(move |i| unfit.next_if_eq(&i).is_none())
     }
 
-    /// The keys of records that can be compared.
-    pub(crate) fn fit_keys(&self) -> impl Iterator<Item = &&[u8]> {
-        self.keys.iter().zip(self.fits()).filter(|&(_, fits)| fits).map(|(key, _)| key)
+    /// The numbers of records that can be compared, and their keys.
+    pub(crate) fn fit(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let fits = |i| self.unfit.is_empty() || self.unfit.binary_search(&i).is_err();
+        let keys = self.keys.iter().enumerate().filter(move |&(i, _)| fits(i));
+        keys.map(|(i, key)| (i, *key))
     }
 
     /// Counts a record that turned out to be unfit.

@@ -42,7 +42,7 @@ impl Hashed {
             if batch.unfit.is_empty() {
                 self.hashes.extend(batch.keys.iter().map(|key| hasher.hash_bytes(key)));
             } else {
-                self.hashes.extend(batch.fit_keys().map(|key| hasher.hash_bytes(key)));
+                self.hashes.extend(batch.fit().map(|(_, key)| hasher.hash_bytes(key)));
             }
             Ok(())
         })

@@ -18,7 +18,7 @@ use super::unfit::Unfit;
 /// What of records is compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    pub(super) form: Form,
+    pub(crate) form: Form,
     pub(super) pick: Pick,
     pub(super) spelling: Spelling,
     pub(super) digest: Option<Digested>,
@@ -84,10 +84,6 @@ impl Keys {
     #[cfg(test)]
     pub(crate) fn lines(separator: u8) -> Self {
         Self::of(Form::lines(separator), Pick::Whole)
-    }
-
-    pub(crate) fn form(&self) -> Form {
-        self.form
     }
 
     /// Whether keys are the lines themselves.

@@ -145,7 +145,7 @@ impl Exchange<'_> {
 
     /// The error says whether it may have arrived nevertheless.
     fn send(&mut self, address: &Address, numbers: &[usize]) -> Result<(), (RedisError, bool)> {
-        let connection = self.cluster.node(address).map_err(|error| (error, false))?.connection();
+        let connection = self.cluster.node(address).map_err(|error| (error, false))?.number;
         if self.awaiting.get(address).is_some_and(|awaiting| awaiting.connection != connection) {
             // Another connection cannot tell their outcome.
             self.give_up(address);
@@ -180,7 +180,7 @@ impl Exchange<'_> {
             let asking = self.asking[number].is_some();
             let mut replies = Ok(Vec::new());
             let node = self.cluster.node(address)?;
-            let connection = node.connection();
+            let connection = node.number;
             for _ in &self.requests[number].commands {
                 if asking {
                     node.receive()??;

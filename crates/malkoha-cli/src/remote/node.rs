@@ -71,7 +71,8 @@ impl Door {
 /// would be taken for others.
 pub(super) struct Node {
     connection: Connection,
-    number: u64,
+    /// No other connection has this number.
+    pub(super) number: u64,
 }
 
 /// Connections that were made.
@@ -84,11 +85,6 @@ impl Node {
         connection.set_read_timeout(Some(door.timeout))?;
         connection.set_write_timeout(Some(door.timeout))?;
         Ok(Self { connection, number: CONNECTIONS.fetch_add(1, Ordering::Relaxed) })
-    }
-
-    /// No other connection has this number.
-    pub(super) const fn connection(&self) -> u64 {
-        self.number
     }
 
     pub(super) fn send(&mut self, packed: &[u8]) -> RedisResult<()> {

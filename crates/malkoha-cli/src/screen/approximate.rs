@@ -19,13 +19,8 @@ pub(crate) fn filter_of(texts: &Texts, fpr: f64, hasher: KeyHasher) -> Result<Cu
     let mut filter =
         CuckooFilter::builder().capacity(capacity).fpr(fpr).with_hasher(hasher).build()?;
     texts.read(|_, batch| {
-        let fit: Vec<&[u8]>;
-        let mut keys = batch.keys;
-        if !batch.unfit.is_empty() {
-            fit = batch.fit_keys().copied().collect();
-            keys = &fit;
-        }
-        filter.insert_unique_many(keys).map_err(|refusal| refusal.error)?;
+        let keys: Vec<&[u8]> = batch.fit().map(|(_, key)| key).collect();
+        filter.insert_unique_many(&keys).map_err(|refusal| refusal.error)?;
         Ok(())
     })?;
     Ok(filter)

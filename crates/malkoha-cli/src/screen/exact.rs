@@ -29,10 +29,10 @@ const MIN_LINES_A_THREAD: usize = 8192;
 
 /// Lists, and for each distinct key its fingerprint and where its first record begins.
 pub(crate) struct Exact {
-    texts: Texts,
+    pub(super) texts: Texts,
     hasher: KeyHasher,
     index: Index,
-    forms: Forms,
+    pub(super) forms: Forms,
     /// The numbers of the lists, in the order in which they are named, and of their lines.
     numbers: Option<(Vec<usize>, LineNumbers)>,
     /// The places of records that cannot be compared.
@@ -109,10 +109,6 @@ impl Exact {
         Self { numbers: Some((lists, lines)), ..self }
     }
 
-    pub(super) fn texts(&self) -> &Texts {
-        &self.texts
-    }
-
     /// The index, if all keys found a place in it.
     pub(super) fn whole_index(&self) -> Option<&CuckooMap> {
         match &self.index.map {
@@ -124,10 +120,6 @@ impl Exact {
     /// The places of all distinct keys, each at its first occurrence, and of records without one.
     pub(super) fn first_places(&self) -> impl Iterator<Item = u64> {
         self.index.places().chain(self.unfit.iter().copied())
-    }
-
-    pub(super) fn forms(&self) -> &Forms {
-        &self.forms
     }
 
     /// The number of the first key that is in one of these lists, and the name of that list.

@@ -69,7 +69,7 @@ impl Keeping {
             bail!("{} is no plain file of lines: indexes are kept of these only", name(path));
         };
         let mut kept = Kept {
-            separator: keys.form().separator,
+            separator: keys.form.separator,
             is_settled,
             identity: before,
             checksum: checksum(&list),
@@ -83,7 +83,7 @@ impl Keeping {
         let exact = Exact::build(texts, KeyHasher::random(), threads, &progress)?;
         drop(progress);
         let [records, unfit, line] = side.keys.tally().map_or([0; 3], |tally| tally.counted(0));
-        let first = place_of_line(exact.texts(), line);
+        let first = place_of_line(&exact.texts, line);
         kept.counted = Counted { records, unfit, first, line };
         side.settle()?;
         if Identity::of(path)? != before {
@@ -118,7 +118,7 @@ pub(crate) fn open(path: &Path, keys: &Keys, is_strict: bool) -> Result<Option<E
     file.read_exact(&mut header).context("it is no index")?;
     let identity = Identity::of(path)?;
     let kept = Kept::read(&header)?;
-    if kept.separator != keys.form().separator {
+    if kept.separator != keys.form.separator {
         bail!("it is of records that end otherwise (see --null)");
     }
     let of_lines = keys.of_lines(&kept.bytes);
@@ -158,7 +158,7 @@ pub(crate) fn open(path: &Path, keys: &Keys, is_strict: bool) -> Result<Option<E
 
 /// A list alone.
 fn side_of(path: &Path, keys: &Keys) -> Side {
-    let inputs = Inputs::new(vec![path.into()], keys.form().separator);
+    let inputs = Inputs::new(vec![path.into()], keys.form.separator);
     Side::new(inputs, keys.clone(), true, false)
 }
 

@@ -14,9 +14,9 @@ use crate::progress::Progress;
 
 /// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
-    keys: Exact,
+    pub(super) keys: Exact,
     /// A bit for each place where a record may begin.
-    marks: Vec<AtomicU64>,
+    pub(super) marks: Vec<AtomicU64>,
     sieve: Sieve,
 }
 
@@ -37,7 +37,7 @@ impl Marked {
 
     /// Nothing is marked yet.
     pub(super) fn nothing_of(keys: Exact) -> Result<Self> {
-        let words = words(keys.texts())?;
+        let words = words(&keys.texts)?;
         let marks = std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let sieve = Sieve::of(&keys)?;
         Ok(Self { keys, marks, sieve })
@@ -53,38 +53,24 @@ impl Marked {
         let (marking, keys) = (Arc::clone(self), lists.keys.clone());
         let work = move |block: &Block, _: &mut ()| {
             keys.read(block.source(), |batch| {
-                let kept = batch.fit_keys().copied().filter(|key| marking.sieve.keeps(key));
-                let kept: Vec<&[u8]> = kept.collect();
+                let fit = batch.fit().map(|(_, key)| key);
+                let kept: Vec<&[u8]> = fit.filter(|key| marking.sieve.keeps(key)).collect();
                 marking.keys.find_places(&kept, |_, place| marking.mark_place(place));
                 let Some(tally) = keys.tally() else { return Ok(()) };
                 let is_unequal =
                     |i: usize| marking.keys.find_list(&[batch.keys[i]], |_| true).is_none();
                 let find = |forms: &[&[u8]]| Ok(marking.keys.find_list(forms, |_| true));
                 let unequal = batch.len() - kept.len();
-                batch.prove(tally, unequal, is_unequal, &[marking.keys.forms()], find)
+                batch.prove(tally, unequal, is_unequal, &[&marking.keys.forms], find)
             })
         };
         in_order(&lists.inputs, progress, threads, work, Nothing)?;
         lists.settle()
     }
 
-    pub(super) fn texts(&self) -> &Texts {
-        self.keys.texts()
-    }
-
-    /// Calls `each` with the numbers of keys that are in, and where each of these first is.
-    pub(super) fn find_places(&self, keys: &[&[u8]], each: impl FnMut(usize, u64)) {
-        self.keys.find_places(keys, each);
-    }
-
     /// Proves how records differ from those of other files among these.
     pub(super) fn prove_among_files(&self) {
-        self.keys.forms().prove(|form, file| self.keys.find_list(&[form], |it| it != file)?.1);
-    }
-
-    /// The marks: a bit for each place.
-    pub(super) fn marks(&self) -> &[AtomicU64] {
-        &self.marks
+        self.keys.forms.prove(|form, file| self.keys.find_list(&[form], |it| it != file)?.1);
     }
 
     fn mark_place(&self, place: u64) {

@@ -57,7 +57,7 @@ pub(crate) fn print_selected(
         lists: lists.map(|lists| lists.iter().map(|path| prefix_of(path)).collect()),
         separator,
     };
-    let (invert, form, has_forms) = (select.invert, keys.form(), matcher.has_forms());
+    let (invert, form, has_forms) = (select.invert, keys.form, matcher.has_forms());
     let fpr = matcher.fpr();
     let is_any_found = Arc::new(AtomicBool::new(false));
     let any = Arc::clone(&is_any_found);
@@ -67,7 +67,7 @@ pub(crate) fn print_selected(
     // Each is printed or not as it is found, and none because it is equal to another.
     tell_empty_from(&keys, u64::MAX);
     let work = move |block: &Block, page: &mut Page| {
-        page.file = block.file();
+        page.file = block.file;
         let mut number = block.source().lines_before + 1;
         keys.read(block.source(), |batch| {
             let mut found = [false; BATCH];

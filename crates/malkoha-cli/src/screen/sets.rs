@@ -38,7 +38,7 @@ pub(crate) fn operate(
 ) -> Result<()> {
     let exact = Exact::build(Texts::open(first)?, KeyHasher::random(), threads, progress)?;
     // Whether a record is in the result, by a bit for each place where it may begin.
-    let mut wanted = vec![0_u64; words(exact.texts())?];
+    let mut wanted = vec![0_u64; words(&exact.texts)?];
     for place in exact.first_places() {
         let (word, bit) = at(place);
         wanted[word] |= bit;
@@ -52,13 +52,13 @@ pub(crate) fn operate(
         {
             first.tell_empty_from(1);
         }
-        for (wanted, mark) in wanted.iter_mut().zip(marked.marks()) {
+        for (wanted, mark) in wanted.iter_mut().zip(&marked.marks) {
             let mark = mark.swap(0, Ordering::Relaxed);
             is_any_equal |= mark != 0;
             *wanted &= if operation == Operation::Difference { !mark } else { mark };
         }
     }
-    let texts = marked.texts();
+    let texts = &marked.keys.texts;
     let is_wanted = |place| {
         let (word, bit) = at(place);
         wanted[word] & bit != 0
@@ -81,7 +81,7 @@ pub(crate) fn operate(
             is_any_equal |= are_equal.contains(&true);
         }
         if operation != Operation::Union && !texts.are_lines() {
-            marked.find_places(batch.keys, |i, first| {
+            marked.keys.find_places(batch.keys, |i, first| {
                 let is_other = texts.record_at(first) != batch.records[i];
                 left_out += u64::from(is_other && is_wanted(first));
             });

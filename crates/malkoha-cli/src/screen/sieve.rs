@@ -45,7 +45,7 @@ pub(super) struct Sieve(Bits);
 
 impl Sieve {
     pub(super) fn of(keys: &Exact) -> Result<Self> {
-        let texts = keys.texts();
+        let texts = &keys.texts;
         let mut bits = Bits::of(texts.most_records());
         texts.read_again(|_, batch| {
             batch.keys.iter().for_each(|key| bits.set(hash(key)));

@@ -18,12 +18,12 @@ impl Texts {
         let mut entries = vec![0; self.lists().count()];
         self.read(|_, batch| {
             let mut counted = 0;
-            for (i, (key, fits)) in batch.keys.iter().zip(batch.fits()).enumerate() {
+            for (i, key) in batch.fit() {
                 // A row of a table that is commented out.
-                let is_remark = !self.are_lines() && batch.records[i].starts_with(b"#");
-                let is_read = fits && !is_remark;
-                let (line, under) =
-                    if is_read { each(&batch, i, key) } else { (Line::Nothing, None) };
+                if !self.are_lines() && batch.records[i].starts_with(b"#") {
+                    continue;
+                }
+                let (line, under) = each(&batch, i, key);
                 counted += u64::from(line != Line::Nothing);
                 if let Line::Unfit(why) | Line::Told(why) = line {
                     batch.note_under(i, why, under)?;

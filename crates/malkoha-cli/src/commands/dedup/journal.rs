@@ -37,10 +37,11 @@ pub(super) struct Journal {
     run: Value,
     /// The progress after each file that an earlier call finished, and now.
     earlier: Vec<Progress>,
-    progress: Progress,
+    pub(super) progress: Progress,
     /// Whether it goes on with an earlier run.
-    resumed: bool,
-    done: bool,
+    pub(super) resumed: bool,
+    /// Whether that run is over.
+    pub(super) done: bool,
     file: Option<File>,
     _lock: Lock,
 }
@@ -201,20 +202,6 @@ impl Journal {
              same, or {AGAIN}",
             name(&self.directory)
         )
-    }
-
-    pub(super) fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Whether it goes on with an earlier run.
-    pub(super) fn is_resumed(&self) -> bool {
-        self.resumed
-    }
-
-    /// Whether that run is over.
-    pub(super) fn is_done(&self) -> bool {
-        self.done
     }
 
     /// The state on disk.

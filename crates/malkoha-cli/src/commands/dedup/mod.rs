@@ -113,8 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let directory = arguments.documents.output.as_deref();
     let journal =
         directory.map(|it| arguments.journal(it, &shards, &options, &seen)).transpose()?;
-    let (progress, is_done) =
-        journal.as_ref().map(|it| (it.progress(), it.is_done())).unwrap_or_default();
+    let (progress, is_done) = journal.as_ref().map(|it| (it.progress, it.done)).unwrap_or_default();
     let mut totals = progress.totals;
     let journal = journal.map(|journal| Arc::new(Mutex::new(journal)));
     if let Some(directory) = directory.filter(|_| is_done) {
@@ -205,8 +204,8 @@ impl Arguments {
         let (run, decided) = (self.identity(options), seen.texts.decided());
         let how = (self.resume, self.documents.force);
         let journal = Journal::open(directory, shards, run, how, decided)?;
-        let progress = journal.progress();
-        if !journal.is_resumed() {
+        let progress = journal.progress;
+        if !journal.resumed {
             self.documents.check_outputs(shards)?;
         }
         ensure!(
@@ -225,7 +224,7 @@ impl Arguments {
         journal: Option<Arc<Mutex<Journal>>>,
     ) -> Result<(Seen, Totals)> {
         let documents = &self.documents;
-        let is_resumed = journal.as_ref().is_some_and(|journal| journal.lock().is_resumed());
+        let is_resumed = journal.as_ref().is_some_and(|journal| journal.lock().resumed);
         let after = is_resumed.then_some(progress.report);
         let report = self.report.as_deref();
         let report = report.map(|path| Report::open(path, after, documents.force)).transpose()?;

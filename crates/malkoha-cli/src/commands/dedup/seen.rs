@@ -43,21 +43,13 @@ impl Seen {
             }
             _ => bail!("{}: its file names are damaged: restore it from a copy", failed()),
         };
-        ensure!(
-            texts.options().is_numbered() == options.is_numbered(),
-            "{} {}: {}",
-            name(path),
-            if options.is_numbered() {
-                "has no numbers of documents"
-            } else {
-                "has numbers of documents"
-            },
-            if options.is_numbered() {
-                "leave --report out, or begin a new state with it"
-            } else {
-                "add --report, or begin a new state without it"
-            }
-        );
+        let has = if options.is_numbered() {
+            "has no numbers of documents: leave --report out, or begin a new state with it"
+        } else {
+            "has numbers of documents: add --report, or begin a new state without it"
+        };
+        let is_numbered = texts.options().is_numbered();
+        ensure!(is_numbered == options.is_numbered(), "{} {has}", name(path));
         ensure!(
             texts.options().is_same(options),
             "{} was made with another method, rate or seed: use the same, or begin a new state",

@@ -120,7 +120,7 @@ fn each_text_of_lines(
                 }
                 if let (Some(bad), false) = (first, has_text) {
                     let complaint = || fields[0].field.complaint(bad, || json::fields(record));
-                    let file = name(&files[block.file()]);
+                    let file = name(&files[block.file]);
                     without.add(|| format!("line {line} of {file} {}", complaint()))?;
                 }
             }

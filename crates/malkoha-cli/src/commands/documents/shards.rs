@@ -78,7 +78,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             let output =
                 output.map(|directory| target(directory, below, is_directory)).transpose()?;
             // All of these formats take more bytes, even for nothing.
-            let is_cut = is_named_compressed(&file)
+            let is_cut = ends_with(&file, &COMPRESSIONS)
                 && file.metadata().is_ok_and(|it| it.is_file() && it.len() < 9);
             ensure!(!is_cut, "cannot read {}: it ends too early", name(&file));
             // A pipe is read once.
@@ -164,7 +164,8 @@ fn why_not(file: &Path) -> Option<&'static str> {
 
 /// Whether a file is of Parquet, by its name or content. A build without Parquet refuses it.
 pub(super) fn is_table(file: &Path) -> Result<bool> {
-    let is_table = !is_stdin(file) && (is_named_table(file) || file.is_file() && is_parquet(file));
+    let is_table =
+        !is_stdin(file) && (ends_with(file, &TABLES) || file.is_file() && is_parquet(file));
     ensure!(
         !is_table || cfg!(feature = "parquet"),
         "cannot read {}: this malkoha was built without Parquet; the packages have it, and a build \
@@ -174,16 +175,10 @@ pub(super) fn is_table(file: &Path) -> Result<bool> {
     Ok(is_table)
 }
 
-/// Whether the name is that of a Parquet file.
-fn is_named_table(file: &Path) -> bool {
+/// Whether the name of a file has one of these endings.
+fn ends_with(file: &Path, endings: &[&str]) -> bool {
     let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    ending.is_some_and(|ending| TABLES.contains(&&*ending))
-}
-
-/// Whether the name is that of a compressed file.
-fn is_named_compressed(file: &Path) -> bool {
-    let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    ending.is_some_and(|ending| COMPRESSIONS.contains(&&*ending))
+    ending.is_some_and(|ending| endings.contains(&&*ending))
 }
 
 fn is_hidden(file: &Path) -> bool {
@@ -196,7 +191,7 @@ fn is_shard(file: &Path) -> bool {
     let mut endings = name.split('.').skip(1).map(str::to_ascii_lowercase).collect::<Vec<_>>();
     endings.pop_if(|ending| COMPRESSIONS.contains(&&**ending));
     let last = endings.pop().unwrap_or_default();
-    is_named_table(file) || ENDINGS.contains(&&*last)
+    ends_with(file, &TABLES) || ENDINGS.contains(&&*last)
 }
 
 /// The output of a file of a directory, or of one that was named.

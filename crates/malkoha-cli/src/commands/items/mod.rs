@@ -1,6 +1,6 @@
 //! Reducing lines to hashes, or to pairs of hash and value, each once.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use malkoha::KeyHasher;
 
 use crate::filter::Item;
@@ -100,25 +100,12 @@ pub(super) fn reducing<T: Item>(
     let work = move |block: &Block, made: &mut Reduced<T>| {
         keys.read(block.source(), |batch| {
             made.items.reserve(batch.len());
-            let mut put = |i: usize, key: &[u8]| match T::of(key, hasher, value_bits) {
-                Ok(item) => {
-                    made.items.push(item);
-                    Ok(())
-                }
-                Err(wrong) => {
-                    let file = name(&names.paths()[block.file()]);
-                    bail!("line {} of {file} {wrong}", batch.line(i))
-                }
-            };
-            let mut keys = batch.keys.iter().enumerate();
-            if batch.unfit.is_empty() {
-                keys.try_for_each(|(i, key)| put(i, key))?;
-            } else {
-                keys.zip(batch.fits()).try_for_each(
-                    |((i, key), fits)| {
-                        if fits { put(i, key) } else { Ok(()) }
-                    },
-                )?;
+            for (i, key) in batch.fit() {
+                let item = T::of(key, hasher, value_bits).map_err(|wrong| {
+                    let file = name(&names.paths()[block.file]);
+                    anyhow!("line {} of {file} {wrong}", batch.line(i))
+                });
+                made.items.push(item?);
             }
             made.lines += batch.len() as u64;
             Ok(())

@@ -118,7 +118,7 @@ fn text(lines: &[String], steps: &[Step], table: &Table, bucket_size: u32) -> St
     }
     put(format_args!(""));
     for bucket in 0..table.buckets() {
-        let here = table.places().iter().filter(|place| *place.1 == bucket);
+        let here = table.places.iter().filter(|place| *place.1 == bucket);
         let names: Vec<&str> = here.map(|(&line, _)| lines[line].as_str()).collect();
         put(format_args!("bucket {bucket}: {}", names.join(", ")));
     }

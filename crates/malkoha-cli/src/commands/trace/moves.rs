@@ -13,7 +13,7 @@ pub(super) struct Table {
     empty: CuckooMap,
     bucket_size: u64,
     /// The bucket of each line that is in.
-    places: BTreeMap<usize, u32>,
+    pub(super) places: BTreeMap<usize, u32>,
 }
 
 /// How a table is made.
@@ -84,11 +84,6 @@ impl Table {
         self.map.geometry().places
     }
 
-    /// Lines that are in, with their buckets.
-    pub(super) const fn places(&self) -> &BTreeMap<usize, u32> {
-        &self.places
-    }
-
     /// Inserts a line that is not in, and returns which lines moved for it.
     pub(super) fn insert(&mut self, number: usize, line: &[u8]) -> Result<Step> {
         let value = u64::try_from(number)?;
@@ -147,12 +142,12 @@ mod tests {
         let lines: Vec<String> = (0..210).map(|n| format!("line {n}")).collect();
         let (mut both, mut moved, mut refused) = (Vec::new(), 0, 0);
         for (number, line) in lines.iter().enumerate() {
-            let before = table.places().clone();
+            let before = table.places.clone();
             let step = table.insert(number, line.as_bytes()).unwrap();
             both.push(step.buckets);
             let Some(place) = step.place else {
                 refused += 1;
-                assert!(step.moves.is_empty() && *table.places() == before);
+                assert!(step.moves.is_empty() && table.places == before);
                 continue;
             };
             assert!(step.buckets.contains(&place));
@@ -163,7 +158,7 @@ mod tests {
                 end = to;
                 moved += 1;
             }
-            let changed = before.iter().filter(|(line, bucket)| table.places()[line] != **bucket);
+            let changed = before.iter().filter(|(line, bucket)| table.places[line] != **bucket);
             assert_eq!(changed.count(), step.moves.len(), "every move is told");
             assert!(step.fullness.iter().all(|&keys| keys <= 2));
         }

@@ -102,15 +102,14 @@ pub(super) struct Made {
 
 impl Worker {
     pub(super) fn work(&self, block: &Block, made: &mut Made) -> Result<()> {
-        self.parts.attempt(block.number(), || {
+        self.parts.attempt(block.number, || {
             let mut lines = Vec::new();
             self.hash(block, &mut lines, made)?;
             made.sorted.fill(&made.hashes, &self.parts);
             made.times.clear();
             made.times.resize(lines.len(), Time::First);
-            let read =
-                self.texts.as_ref().map_or(0, |texts| texts.place(block.file(), block.offset()));
-            self.parts.pass(block.number(), |number, part| {
+            let read = self.texts.as_ref().map_or(0, |texts| texts.place(block.file, block.offset));
+            self.parts.pass(block.number, |number, part| {
                 part.distinct.foresee(read)?;
                 self.look_up(part, number, &lines, made)
             })?;
@@ -126,7 +125,7 @@ impl Worker {
         witnesses.clear();
         let (first, second) = self.hashers;
         let texts = self.texts.as_ref();
-        let mut place = texts.map(|texts| texts.place(block.file(), block.offset()));
+        let mut place = texts.map(|texts| texts.place(block.file, block.offset));
         self.keys.read(block.source(), |batch| {
             if self.what == What::Counted {
                 self.keys.refuse_members(Added::Count, batch.records)?;
@@ -144,7 +143,7 @@ impl Worker {
             }
             for i in batch.unfit.iter().map(|i| before + i) {
                 // It equals no other, as its number does.
-                let number = [block.number().to_le_bytes(), (i as u64).to_le_bytes()].concat();
+                let number = [block.number.to_le_bytes(), (i as u64).to_le_bytes()].concat();
                 (hashes[i], witnesses[i]) =
                     (first.hash_bytes(&number), !second.hash_bytes(&number));
             }
