@@ -87,20 +87,16 @@ impl Shape {
     }
 
     pub(super) fn growable(buckets: u64, segments: usize) -> Self {
-        Self {
-            grows: true,
-            layout: "growable",
-            description: "growable, 4 slots per bucket".to_owned(),
-            slots_probed: 8,
-            slots: Some(buckets * 4),
-            segments: Some(segments as u64),
-            window: None,
-        }
+        let (slots, segments) = (Some(buckets * 4), Some(segments as u64));
+        Self { slots, segments, ..Self::bucketed(true) }
     }
 
-    /// Of buckets of four slots with ages.
     pub(super) fn aged<T: Ages>(grows: bool, filter: &Filter<Expiring<T>>) -> Self {
         let (ttl, resolution, now) = (filter.ttl(), filter.resolution(), filter.now());
+        Self { window: Some(Window { ttl, resolution, now }), ..Self::bucketed(grows) }
+    }
+
+    fn bucketed(grows: bool) -> Self {
         let layout = if grows { "growable" } else { "bucketed" };
         Self {
             grows,
@@ -109,7 +105,7 @@ impl Shape {
             slots_probed: 8,
             slots: None,
             segments: None,
-            window: Some(Window { ttl, resolution, now }),
+            window: None,
         }
     }
 }

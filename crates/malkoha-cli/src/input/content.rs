@@ -7,6 +7,7 @@ use std::path::Path;
 use encoding_rs_io::DecodeReaderBytes;
 use lzma_rust2::XzReader;
 
+use self::Content::NoLines;
 use super::decompress::{Members, Unlost, Whole};
 use crate::output::Encoding;
 
@@ -29,7 +30,7 @@ pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 /// How files of Parquet begin: a name, and the header of a page.
 const PARQUET: &[u8] = b"PAR1\x15";
 
-const BZIP2: Content = Content::NoLines("it is compressed by bzip2: decompress it first");
+const BZIP2: Content = NoLines("it is compressed by bzip2: decompress it first");
 
 /// Any digit, in a signature.
 const DIGIT: u8 = b'?';
@@ -41,45 +42,36 @@ const SIGNATURES: [(&[u8], Content); 27] = [
     (b"\xfd7zXZ\0", Content::Xz),
     (
         b"\x8bMLK\r\n\x1a\n",
-        Content::NoLines("it is a filter file, which has no lines: see 'malkoha check --help'"),
+        NoLines("it is a filter file, which has no lines: see 'malkoha check --help'"),
     ),
-    (
-        b"\x8bMLX\r\n\x1a\n",
-        Content::NoLines("it is the index of a list, which has no lines: name the list"),
-    ),
+    (b"\x8bMLX\r\n\x1a\n", NoLines("it is the index of a list, which has no lines: name the list")),
     (b"BZh?1AY&SY", BZIP2),
     (b"BZh?\x17\x72\x45\x38", BZIP2),
     (
         b"PK\x03\x04",
-        Content::NoLines("it is a zip archive or a workbook: unpack it, or save it as CSV, first"),
+        NoLines("it is a zip archive or a workbook: unpack it, or save it as CSV, first"),
     ),
-    (
-        PARQUET,
-        Content::NoLines("it is Parquet, which only 'dedup' and 'overlap' read, from a file"),
-    ),
+    (PARQUET, NoLines("it is Parquet, which only 'dedup' and 'overlap' read, from a file")),
     (BOM, Content::Marked),
-    (b"\xff\xfe\0\0", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
-    (b"\0\0\xfe\xff", Content::NoLines("it is UTF-32: convert it to UTF-8 first")),
+    (b"\xff\xfe\0\0", NoLines("it is UTF-32: convert it to UTF-8 first")),
+    (b"\0\0\xfe\xff", NoLines("it is UTF-32: convert it to UTF-8 first")),
     (b"\xff\xfe", Content::Utf16),
     (b"\xfe\xff", Content::Utf16),
-    (b"%PDF-?.", Content::NoLines("it is a PDF, which has no lines")),
-    (b"\x1f\x9d", Content::NoLines("it is compressed by compress: decompress it first")),
-    (b"\xd0\xcf\x11\xe0", Content::NoLines("it is a document of Office: save it as CSV first")),
-    (b"7z\xbc\xaf", Content::NoLines("it is a 7z archive: unpack it first")),
-    (b"Rar!\x1a", Content::NoLines("it is a RAR archive: unpack it first")),
-    (b"\x04\x22\x4d\x18", Content::NoLines("it is compressed by LZ4: decompress it first")),
-    (b"\x5d\0\0", Content::NoLines("it is compressed by lzma: decompress it first")),
-    (b"LZIP\x01", Content::NoLines("it is compressed by lzip: decompress it first")),
-    (b"ARROW1\0\0", Content::NoLines("it is Arrow, which has no lines: write it as CSV first")),
-    (b"Obj\x01", Content::NoLines("it is Avro, which has no lines: write it as JSON first")),
-    (
-        b"BAM\x01",
-        Content::NoLines("it is BAM: 'samtools view' or 'samtools fastq' makes lines of it"),
-    ),
-    (b"\x7fELF", Content::NoLines("it is a program, which has no lines")),
+    (b"%PDF-?.", NoLines("it is a PDF, which has no lines")),
+    (b"\x1f\x9d", NoLines("it is compressed by compress: decompress it first")),
+    (b"\xd0\xcf\x11\xe0", NoLines("it is a document of Office: save it as CSV first")),
+    (b"7z\xbc\xaf", NoLines("it is a 7z archive: unpack it first")),
+    (b"Rar!\x1a", NoLines("it is a RAR archive: unpack it first")),
+    (b"\x04\x22\x4d\x18", NoLines("it is compressed by LZ4: decompress it first")),
+    (b"\x5d\0\0", NoLines("it is compressed by lzma: decompress it first")),
+    (b"LZIP\x01", NoLines("it is compressed by lzip: decompress it first")),
+    (b"ARROW1\0\0", NoLines("it is Arrow, which has no lines: write it as CSV first")),
+    (b"Obj\x01", NoLines("it is Avro, which has no lines: write it as JSON first")),
+    (b"BAM\x01", NoLines("it is BAM: 'samtools view' or 'samtools fastq' makes lines of it")),
+    (b"\x7fELF", NoLines("it is a program, which has no lines")),
     (
         b"SQLite format 3\0",
-        Content::NoLines("it is an SQLite database: write a table as CSV, as by sqlite3 -csv"),
+        NoLines("it is an SQLite database: write a table as CSV, as by sqlite3 -csv"),
     ),
 ];
 

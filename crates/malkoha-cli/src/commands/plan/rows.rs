@@ -59,7 +59,8 @@ pub(super) fn rows(keys: u64, fpr: f64) -> Result<Vec<Row>> {
         blocked_bloom_bits_per_key(fpr)
             .map(|bits| formula("Bloom, blocks of one cache line", keys, fpr, bits)),
     );
-    rows.extend([sorted_hashes(keys), hash_set(keys)]);
+    let fpr = float(keys) / 64_f64.exp2();
+    rows.extend([formula("sorted 8-byte hashes", keys, fpr, 64.0), hash_set(keys, fpr)]);
     Ok(rows)
 }
 
@@ -97,19 +98,14 @@ fn formula(structure: &str, keys: u64, fpr: f64, bits_per_key: f64) -> Row {
     Row { structure: structure.into(), bits_per_key, bytes, fpr, deletes: false, built: false }
 }
 
-fn sorted_hashes(keys: u64) -> Row {
-    let fpr = float(keys) / 64_f64.exp2();
-    formula("sorted 8-byte hashes", keys, fpr, 64.0)
-}
-
-fn hash_set(keys: u64) -> Row {
+fn hash_set(keys: u64, fpr: f64) -> Row {
     let slots = keys.saturating_mul(8).div_ceil(7).next_power_of_two();
     let bytes = slots.saturating_mul(HASH_SET_SLOT_BYTES);
     Row {
         structure: "hash set of 8-byte hashes".into(),
         bits_per_key: 8.0 * float(bytes) / float(keys),
         bytes,
-        fpr: float(keys) / 64_f64.exp2(),
+        fpr,
         deletes: true,
         built: false,
     }

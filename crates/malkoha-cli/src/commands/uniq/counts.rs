@@ -70,16 +70,10 @@ impl Spool {
     }
 }
 
-/// Where lines are that are printed at the end.
-pub(super) enum Kept<'a> {
-    InFiles(&'a Texts),
-    OnDisk(Spool),
-}
-
-/// Prints lines at the end, by the counts in each part: all with their counts, or those that
-/// occurred once.
+/// Prints lines at the end, from where they are kept, by the counts in each part: all with their
+/// counts, or those that occurred once.
 pub(super) fn print(
-    kept: Kept<'_>,
+    kept: (Option<Spool>, Option<&Texts>),
     parts: &[&Counts],
     counted: Option<&Keys>,
     printer: &mut Printer,
@@ -96,7 +90,7 @@ pub(super) fn print(
     // For each part, the lines that are printed next.
     let mut next = vec![0; parts.len()];
     match kept {
-        Kept::InFiles(texts) => {
+        (_, Some(texts)) => {
             let place = |part: usize, next: usize| {
                 parts[part].witnesses.get(next).map(|&place| Reverse((place, part)))
             };
@@ -108,7 +102,7 @@ pub(super) fn print(
                 first.extend(place(part, next[part]));
             }
         }
-        Kept::OnDisk(Spool(spool)) => {
+        (Some(Spool(spool)), None) => {
             let mut file =
                 spool.into_inner().map_err(|error| error.into_error()).context(KEEPING)?;
             file.rewind().context(KEEPING)?;
@@ -126,6 +120,7 @@ pub(super) fn print(
                 next[part] += 1;
             }
         }
+        (None, None) => {}
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use malkoha::KeyHasher;
 
-use super::counts::{Counts, Kept, Spool, print};
+use super::counts::{Counts, Spool, print};
 use super::distinct::{Distinct, Outlook};
 use super::shards::Shards;
 use super::worker::{Made, Part, What, Worker};
@@ -50,14 +50,8 @@ pub(super) fn run(arguments: &Arguments, side: Side, progress: &Progress) -> Res
     let Out { mut printer, spool } = in_order(&inputs, progress, threads, work, out)?;
     let (shards, parts) = (&parts, parts.take());
     if what.prints_at_the_end() {
-        let kept = match (spool, &texts) {
-            (Some(spool), _) => Some(Kept::OnDisk(spool)),
-            (None, texts) => texts.as_deref().map(Kept::InFiles),
-        };
         let counts: Vec<&Counts> = parts.iter().filter_map(|part| part.counts.as_ref()).collect();
-        if let Some(kept) = kept {
-            print(kept, &counts, counted.as_ref(), &mut printer)?;
-        }
+        print((spool, texts.as_deref()), &counts, counted.as_ref(), &mut printer)?;
     }
     let Printed { lines, selected: printed } = printer.finish()?;
     let distinct = parts.iter().map(|part| part.distinct.len()).sum();
