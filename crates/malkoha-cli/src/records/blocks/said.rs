@@ -59,6 +59,7 @@ pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
     let is_state = is_state(name);
     let is_strict =
         is_one_of(name, "action|verdict|decision") && value.iter().any(u8::is_ascii_alphabetic);
+    let key = if is_one_of(name, "group|tag") { Some(Word::List) } else { key };
     match key {
         Some(Word::Disabled) => (!is_false).then_some(Err(Unfit::Undone)),
         Some(Word::Enabled) => is_false.then_some(Err(Unfit::Undone)),

@@ -27,10 +27,9 @@ impl Lines {
             return true;
         }
         let name = without_signs(text);
-        let key = name
-            .strip_suffix(b":")
-            .or(name.strip_suffix(b"="))
-            .filter(|it| is_key(it) || !it.contains(&b'/') && said_by(it) == Some(Ok(true)));
+        let key = name.strip_suffix(b":").or(name.strip_suffix(b"=")).filter(|it| {
+            is_key(it) || memchr::memchr2(b'/', b'=', it).is_none() && said_by(it) == Some(Ok(true))
+        });
         match text {
             // Actions of Privoxy.
             [b'{', name @ .., b'}'] if is_action(name.trim_ascii_start()) => {
@@ -47,8 +46,9 @@ impl Lines {
             }
             _ if open_quote(text).is_some() => self.blocks.begin(said_by(item), false, at),
             _ => {
-                let is_title =
-                    (text.contains(&b' ') || text.starts_with(b"**")) && !text.contains(&b'.');
+                let is_sign = |it: &u8| b" *-=_:()!".contains(it);
+                let is_title = text.iter().any(is_sign)
+                    && text.iter().all(|it| it.is_ascii_alphabetic() || is_sign(it));
                 return is_title && heading(text).is_some_and(|it| self.begin_titled(it, at));
             }
         }
@@ -76,7 +76,7 @@ impl Lines {
         let opened = self.blocks.brackets(text, b"\"'", |at, _| match text[at] {
             b'{' | b'[' if at + 1 == text.len() => at == 0 || text.contains(&b' '),
             b'{' | b'[' => opens(&text[..at]),
-            b'(' => text[..at].ends_with(b"=") || text[..at].ends_with(b"= "),
+            b'(' => at + 1 == text.len() && text.contains(&b'='),
             b')' => at == 0,
             _ => true,
         });
@@ -145,16 +145,19 @@ fn said_by(text: &[u8]) -> Option<Verdict> {
         None
     } else if has(|it| begins_with_one(it, "keyword regex pattern")) {
         Some(Err(Unfit::NoDomain))
+    } else if has(|it| is_one_of(it, "url|urls")) {
+        Some(Err(Unfit::Elsewhere))
     } else if is_of_others(text)
         || has(|it| {
             begins_with_one(it, "client")
-                || is_one_of(it, "if|no|real|general")
+                || is_one_of(it, "if|no|don|dont|real|general|mitm|panel|ssid")
                 || meaning(it) == Some(Word::Not)
         })
     {
         Some(Err(Unfit::Else))
     } else if is_of_allowed(text)
         || is_verdict(true)
+        || has(|it| it.eq_ignore_ascii_case(b"good"))
         || is_harmless(inner(text))
         || has(|it| meaning(it) == Some(Word::Except))
     {

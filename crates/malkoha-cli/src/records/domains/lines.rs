@@ -98,7 +98,7 @@ impl Lines {
             && let Some(verdict) = self.said_of_all(item)
         {
             self.blocks.turn(verdict, at);
-            self.brackets(item, at);
+            self.brackets(line, at);
             let turned = self.blocks.turned.take();
             self.turned = turned.map(|(since, verdict)| (since[0], self.judged(verdict)));
             return match self.turned {
@@ -118,7 +118,7 @@ impl Lines {
                 each(name, reach.judged(verdict));
             }
         });
-        let opens = !is_heading && self.brackets(item, at);
+        let opens = !is_heading && self.brackets(line, at);
         self.blocks.leave(at);
         match (read, verdict) {
             (Line::Entries | Line::Told(_), Err(why)) => return Line::Unfit(why),
