@@ -72,7 +72,7 @@ impl Blocks {
             }
             // Programs have folders, and patterns paths.
             [b'/', name @ .., b'a'..=b'z']
-                if name.iter().all(|it| it.is_ascii_lowercase() || b" -/".contains(it))
+                if name.iter().all(|it| it.is_ascii_lowercase() || b" -/6".contains(it))
                     && (name.starts_with(b"ip") || name.contains(&b' ')) =>
             {
                 let mut own = parts.split(' ').map(str::as_bytes);

@@ -2,7 +2,7 @@
 
 use super::super::Unfit;
 use super::super::blocks::{
-    Word, is_count, is_of_allowed, is_of_others, is_one_of, meaning, verdict_of,
+    Word, is_count, is_of_allowed, is_of_blocked, is_of_others, is_one_of, meaning, verdict_of,
 };
 use super::super::domains::Line;
 use super::super::range::{Range, partial, range};
@@ -54,7 +54,8 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
         }
         Kind::Path => {
             const LISTS: &str = "prefix-list|route|subnet|iprange|start-ip|end-ip";
-            let is_list = |it: &&[u8]| it.ends_with(b"-group") || is_one_of(it, LISTS);
+            let is_list =
+                |it: &&[u8]| it.ends_with(b"-group") || is_one_of(it, LISTS) || is_of_blocked(it);
             let is_listed = words[0] != b"set" || before.iter().any(is_list);
             // The verdict of a rule is in another line, and others have networks of one's own.
             let is_known = |it: &Found| is_listed || it.iter().all(|it| it.1);
