@@ -196,13 +196,14 @@ pub(crate) fn name(path: &Path) -> String {
 }
 
 pub(crate) fn is_stdin(path: &Path) -> bool {
-    let text = path.as_os_str();
-    text == STDIN || cfg!(unix) && (text == "/dev/stdin" || text == "/dev/fd/0")
+    path.as_os_str() == STDIN
 }
 
-/// An error if several files are standard input, of which each would get a part.
+/// An error if several files are standard input, by any of its names: each would get a part.
 pub(crate) fn at_most_one_stdin<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
-    if paths.filter(|path| is_stdin(path)).count() > 1 {
+    let names = [STDIN, "/dev/stdin", "/dev/fd/0"];
+    let names = if cfg!(unix) { &names[..] } else { &names[..1] };
+    if paths.filter(|path| names.iter().any(|name| path.as_os_str() == *name)).count() > 1 {
         bail!("two files are both standard input: name a file for one of them");
     }
     Ok(())
