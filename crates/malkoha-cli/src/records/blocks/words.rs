@@ -180,17 +180,20 @@ pub(crate) fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Whether a word begins with one of those in a text, whatever its case.
 pub(crate) fn begins_with_one(word: &[u8], starts: &str) -> bool {
-    starts.split(' ').any(|with| {
-        word.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with.as_bytes()))
+    let (Some(first), starts) = (word.first(), starts.as_bytes()) else { return false };
+    memchr::memchr_iter(first.to_ascii_lowercase(), starts).any(|at| {
+        let end = memchr::memchr(b' ', &starts[at..]).map_or(starts.len(), |end| at + end);
+        let is_it = |it: &[u8]| it.eq_ignore_ascii_case(&starts[at..end]);
+        starts[..at].last().is_none_or(|it| *it == b' ') && word.get(..end - at).is_some_and(is_it)
     })
 }
 
 /// Whether one of the words of a name says that what has it may pass.
 pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
     const STARTS: &str = "allow white trust bypass ignor passthr safe exempt exclu unblock unban";
-    let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed) || begins_with_one(it, STARTS);
+    let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed);
     is_one(name)
-        || parts(name).any(is_one)
+        || parts(name).any(|it| begins_with_one(it, STARTS) || it.len() < name.len() && is_one(it))
         || has_one(name, "whitelist allowlist")
         || has_one(name, "allowed") && !has_one(name, "disallow notallow")
 }

@@ -20,9 +20,13 @@ impl Lines {
 
     /// Begins what a heading begins; `false` for other lines.
     pub(super) fn begin_block(&mut self, item: &[u8], at: At<'_>) -> bool {
-        let end = memchr::memmem::find(item, b" #").unwrap_or(item.len());
-        let text = item[..end].trim_ascii_end();
+        let end = memchr::memchr(b'#', item).filter(|&at| item[..at].ends_with(b" "));
+        let text = item[..end.unwrap_or(item.len())].trim_ascii_end();
         let section = text.strip_suffix(b":").filter(|it| it.ends_with(b"]")).unwrap_or(text);
+        // Lists of ad blockers have no sections.
+        if item.starts_with(b"[Adblock") {
+            return true;
+        }
         if self.blocks.section(section, said_by, "dns", at) {
             return true;
         }
@@ -47,8 +51,8 @@ impl Lines {
             _ if open_quote(text).is_some() => self.blocks.begin(said_by(item), false, at),
             _ => {
                 let is_sign = |it: &u8| b" *-=_:()!".contains(it);
-                let is_title = text.iter().any(is_sign)
-                    && text.iter().all(|it| it.is_ascii_alphabetic() || is_sign(it));
+                let is_title = text.iter().all(|it| it.is_ascii_alphabetic() || is_sign(it))
+                    && text.iter().any(is_sign);
                 return is_title && heading(text).is_some_and(|it| self.begin_titled(it, at));
             }
         }

@@ -55,6 +55,17 @@ impl Lines {
             self.is_label = is_label;
             return Line::Entries;
         }
+        self.read_other(all, since, number, &mut each)
+    }
+
+    /// Reads a line of another form.
+    fn read_other(
+        &mut self,
+        all: &[u8],
+        since: usize,
+        number: &dyn Fn() -> u64,
+        each: &mut dyn FnMut(&[u8], Reach),
+    ) -> Line {
         (self.is_label, self.under) = (false, None);
         let at = At { line: all, number, since: [since, 0, 0, 0] };
         let Some(line) = self.blocks.behind_comment(all.trim_ascii(), at) else {
@@ -87,7 +98,7 @@ impl Lines {
     }
 
     /// Reads a line that does not go on.
-    fn whole(&mut self, line: &[u8], mut at: At<'_>, mut each: impl FnMut(&[u8], Reach)) -> Line {
+    fn whole(&mut self, line: &[u8], mut at: At<'_>, each: &mut dyn FnMut(&[u8], Reach)) -> Line {
         let item = item_of(line);
         let since = at.since[0];
         let of_zone =
@@ -143,7 +154,7 @@ impl Lines {
 }
 
 /// The name in a line of the most frequent forms, and whether it is one label and nothing else.
-#[inline]
+#[inline(always)]
 fn plain(all: &[u8]) -> Option<(&[u8], bool)> {
     let line = all.trim_ascii();
     let address = line.strip_prefix(b"0.0.0.0").or_else(|| line.strip_prefix(b"127.0.0.1"));

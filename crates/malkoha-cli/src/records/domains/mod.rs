@@ -235,9 +235,17 @@ fn is_nothing(line: &[u8]) -> bool {
 /// Whether a line, apart from its comment, has but brackets, and numbers and times of a zone.
 fn is_frame(line: &[u8]) -> bool {
     let text = line.split(|&byte| byte == b';').next().unwrap_or(line);
-    let mut words = text.split(|byte| b"{}[]() \t,\"'=".contains(byte));
+    let is_sign = |byte: &u8| {
+        matches!(
+            byte,
+            b'{' | b'}' | b'[' | b']' | b'(' | b')' | b' ' | b'\t' | b',' | b'"' | b'\'' | b'='
+        )
+    };
+    let mut words = text.split(is_sign);
     let is_time = |word: &[u8]| {
-        let is_part = |byte: &u8| byte.is_ascii_digit() || b"smhdwSMHDW".contains(byte);
+        let is_part = |byte: &u8| {
+            byte.is_ascii_digit() || matches!(byte | 0x20, b's' | b'm' | b'h' | b'd' | b'w')
+        };
         word.iter().all(is_part) && word.first().is_none_or(u8::is_ascii_digit)
     };
     words.all(is_time) && !line.iter().all(u8::is_ascii_digit)

@@ -61,6 +61,7 @@ impl Lines {
 
     /// Calls `each` with the networks of a line whose form is known, and whether they are excepted.
     /// `since` is how many the list has before it.
+    #[inline]
     pub(crate) fn read(
         &mut self,
         all: &[u8],
@@ -68,20 +69,25 @@ impl Lines {
         mut each: impl FnMut(Range, bool),
     ) -> Line {
         self.number += 1;
-        let mut line = all.trim_ascii();
         if self.blocks.are_quiet()
             && self.over.is_none()
-            && let Some(it) = network_alone(line)
+            && let Some(it) = network_alone(all.trim_ascii())
         {
             each(it, self.is_allowed);
             return Line::Entries;
         }
+        self.read_other(all, since, &mut each)
+    }
+
+    /// Reads a line that is no network alone.
+    fn read_other(&mut self, all: &[u8], since: Mark, each: &mut dyn FnMut(Range, bool)) -> Line {
         self.under = None;
         self.blocks.turned = None;
         let number = self.number;
         let at = At { line: all, number: &|| number, since };
-        let Some(behind) = self.blocks.behind_comment(line, at) else { return Line::Nothing };
-        line = behind;
+        let Some(line) = self.blocks.behind_comment(all.trim_ascii(), at) else {
+            return Line::Nothing;
+        };
         let is_last = line.is_empty() && self.over.is_some();
         match line {
             [b'/', b'/', b'0'..=b'9' | b'[', ..] => return Line::Unfit(Unfit::Slashes),
@@ -118,7 +124,7 @@ impl Lines {
         read
     }
 
-    fn whole(&mut self, line: &[u8], at: At<'_>, mut each: impl FnMut(Range, bool)) -> Line {
+    fn whole(&mut self, line: &[u8], at: At<'_>, each: &mut dyn FnMut(Range, bool)) -> Line {
         self.blocks.enter(at, starts_with_network(at.line));
         if self.blocks.depth() == 0 && is_member(line) {
             self.blocks.push(None, End::Paragraph, at);
