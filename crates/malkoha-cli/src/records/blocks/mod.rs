@@ -99,7 +99,8 @@ impl Blocks {
     /// Whether there is nothing that an entry alone in a line could end or be judged by.
     #[inline]
     pub(super) fn are_quiet(&self) -> bool {
-        self.all.iter().all(|it| it.end == End::Section && it.verdict.is_none())
+        let is_quiet = |it: &Block| it.end == End::Section && it.verdict.is_none();
+        self.all.is_empty() || self.all.iter().all(is_quiet)
     }
 
     pub(super) fn verdict(&self) -> Option<Verdict> {
