@@ -211,10 +211,9 @@ impl Names {
                 lines = Lines::new(allowed);
             }
             let (labels, since) = (&mut labels[batch.file()], self.text.len());
-            let number = || batch.line(i);
-            let read = lines.read(line, since, &number, |name, reach| {
+            let read = lines.read(line, since, |name, reach| {
                 if with_origins {
-                    let origin = Origin { list: batch.file(), line: number() };
+                    let origin = Origin { list: batch.file(), line: batch.line(i) };
                     self.origins.push((self.text.len(), origin));
                 }
                 self.text.push(byte_of(if allowed { reach.map(|_| FINAL) } else { reach }));

@@ -35,14 +35,14 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) line: &'a [u8],
-    pub(super) number: &'a dyn Fn() -> u64,
+    pub(super) number: u64,
     pub(super) since: Mark,
 }
 
 impl At<'_> {
     pub(super) fn place(self) -> Place {
         let text = self.line.trim_ascii();
-        Rc::new(((self.number)(), text[..text.len().min(KEPT)].into()))
+        Rc::new((self.number, text[..text.len().min(KEPT)].into()))
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Lines {
     begun: Option<(Place, Vec<u8>)>,
     /// Where the names of the last line are put, if it is of a zone whose bracket may follow.
     of_zone: Option<usize>,
+    /// How many lines there were.
+    number: u64,
     /// The line that decided what the last one says, if it was another one.
     pub(crate) under: Option<Place>,
     /// What the last line said of all names of its block, and where these begin.
@@ -43,9 +45,9 @@ impl Lines {
         &mut self,
         all: &[u8],
         since: usize,
-        number: &dyn Fn() -> u64,
         mut each: impl FnMut(&[u8], Reach),
     ) -> Line {
+        self.number += 1;
         if self.blocks.are_quiet()
             && self.begun.is_none()
             && let Some((name, is_label)) = plain(all)
@@ -55,19 +57,13 @@ impl Lines {
             self.is_label = is_label;
             return Line::Entries;
         }
-        self.read_other(all, since, number, &mut each)
+        self.read_other(all, since, &mut each)
     }
 
     /// Reads a line of another form.
-    fn read_other(
-        &mut self,
-        all: &[u8],
-        since: usize,
-        number: &dyn Fn() -> u64,
-        each: &mut dyn FnMut(&[u8], Reach),
-    ) -> Line {
+    fn read_other(&mut self, all: &[u8], since: usize, each: &mut dyn FnMut(&[u8], Reach)) -> Line {
         (self.is_label, self.under) = (false, None);
-        let at = At { line: all, number, since: [since, 0, 0, 0] };
+        let at = At { line: all, number: self.number, since: [since, 0, 0, 0] };
         let Some(line) = self.blocks.behind_comment(all.trim_ascii(), at) else {
             return Line::Nothing;
         };
@@ -94,7 +90,7 @@ impl Lines {
             self.begun = Some((begins, text));
             return Line::Nothing;
         }
-        self.whole(text.trim_ascii(), At { line: &text, number: &|| begins.0, ..at }, each)
+        self.whole(text.trim_ascii(), At { line: &text, number: begins.0, ..at }, each)
     }
 
     /// Reads a line that does not go on.

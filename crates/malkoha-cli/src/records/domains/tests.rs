@@ -44,7 +44,7 @@ fn alone(line: &str) -> String {
     });
     let mut of_list = Vec::new();
     let read_of_list =
-        Lines::default().read(line.as_bytes(), 0, &|| 0, |name, _| of_list.push(name.to_vec()));
+        Lines::default().read(line.as_bytes(), 0, |name, _| of_list.push(name.to_vec()));
     assert_eq!((read_of_list, of_list.len()), (read, names.len()), "{line}");
     match read {
         Line::Entries => format!("{} {}", names.join(","), reaches[0]),
@@ -60,7 +60,7 @@ fn list(text: &str) -> String {
     let (mut lines, mut names, mut told) = (Lines::default(), Vec::new(), Vec::new());
     for line in text.split("\\n") {
         let since = names.len();
-        let read = lines.read(line.as_bytes(), since, &|| 0, |name, reach| {
+        let read = lines.read(line.as_bytes(), since, |name, reach| {
             names.push((String::from_utf8(name.to_vec()).unwrap(), reach));
         });
         if let Some((since, verdict)) = lines.turned.take() {

@@ -83,8 +83,7 @@ impl Lines {
     fn read_other(&mut self, all: &[u8], since: Mark, each: &mut dyn FnMut(Range, bool)) -> Line {
         self.under = None;
         self.blocks.turned = None;
-        let number = self.number;
-        let at = At { line: all, number: &|| number, since };
+        let at = At { line: all, number: self.number, since };
         let Some(line) = self.blocks.behind_comment(all.trim_ascii(), at) else {
             return Line::Nothing;
         };
@@ -118,7 +117,7 @@ impl Lines {
             self.over = Some((begins, text));
             return Line::Nothing;
         }
-        let at = At { line: &text, number: &|| begins.0, since };
+        let at = At { line: &text, number: begins.0, since };
         let read = self.whole(text.trim_ascii(), at, each);
         self.under = Some(begins);
         read
