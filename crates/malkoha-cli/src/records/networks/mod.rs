@@ -232,6 +232,11 @@ pub(crate) fn subject(line: &[u8]) -> Option<Range> {
     if is_comment(line) {
         return None;
     }
+    if log::is_logged(line)
+        && let Ok(it) = log::logged(line)
+    {
+        return Some(it);
+    }
     let mut words = words(line).peekable();
     let mut is_said = false;
     while let Some(word) = words.next_if(|word| range(word).is_none() || is_count(word)) {

@@ -103,3 +103,8 @@ pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
         _ => Err(Unfit::Else),
     }
 }
+
+/// Whether a word is one of some.
+pub(super) fn is_one_of(words: &str, word: &[u8]) -> bool {
+    words.split(' ').any(|it| it.as_bytes().eq_ignore_ascii_case(word))
+}
