@@ -71,7 +71,7 @@ impl Batch<'_, '_> {
     pub(crate) fn note_under(&self, i: usize, why: Unfit, under: Option<Place>) -> Result<()> {
         self.note(i, why)?;
         if let (Some(tally), Some(under)) = (self.noting.tally, under) {
-            tally.note_under(self.file(), why, &under);
+            tally.note_under(self.file(), why, self.at(i), &under);
         }
         Ok(())
     }

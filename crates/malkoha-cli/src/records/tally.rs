@@ -173,8 +173,10 @@ impl Tally {
         let noted = file.noted(why);
         noted.count.fetch_add(1, Ordering::Relaxed);
         let mut first = noted.first.lock();
+        // What has an entry is of more interest than the titles of a list.
+        let rank = |why, at| (matches!(why, Unfit::NoDomain | Unfit::NoNetwork), at);
         // Looking for the line is work.
-        if first.as_ref().is_none_or(|first| first.at > at) {
+        if first.as_ref().is_none_or(|first| rank(first.why, first.at) > rank(why, at)) {
             let (record, under) = (shown(record), String::new());
             *first = Some(First { at, line: line(), record, why, under });
         }
@@ -186,12 +188,11 @@ impl Tally {
         Ok(())
     }
 
-    /// Adds to the first record of a file for such a reason because of which line it is so.
-    pub(super) fn note_under(&self, file: usize, why: Unfit, under: &Place) {
-        let noted = self.files[file].noted(why);
-        if noted.count.load(Ordering::Relaxed) == 1 {
-            let under = format!(", under line {}, '{}'", under.0, shown(&under.1));
-            noted.first.lock().iter_mut().for_each(|first| first.under.clone_from(&under));
+    /// Adds to the record that begins at a place because of which line it is so, if it is shown.
+    pub(super) fn note_under(&self, file: usize, why: Unfit, at: (u64, usize), under: &Place) {
+        let mut first = self.files[file].noted(why).first.lock();
+        if let Some(first) = first.as_mut().filter(|first| first.at == at) {
+            first.under = format!(", under line {}, '{}'", under.0, shown(&under.1));
         }
     }
 

@@ -57,8 +57,10 @@ pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
     let is_false = is_one_of(value, "false|no|0|$false|off");
     let name = name.strip_suffix(b":").unwrap_or(name);
     let is_state = is_state(name);
-    let is_strict =
-        is_one_of(name, "action|verdict|decision") && value.iter().any(u8::is_ascii_alphabetic);
+    let is_strict = || {
+        is_one_of(name, "action|rule_action|verdict|decision")
+            && value.iter().any(u8::is_ascii_alphabetic)
+    };
     let key = if is_one_of(name, "group|tag") { Some(Word::List) } else { key };
     match key {
         Some(Word::Disabled) => (!is_false).then_some(Err(Unfit::Undone)),
@@ -77,7 +79,7 @@ pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
             Some(passes) => Some(Ok(passes)),
             None if is_of_blocked(value) => Some(Ok(false)),
             None if is_of_allowed(value) => Some(Ok(true)),
-            None => is_strict.then_some(Err(Unfit::Else)),
+            None => is_strict().then_some(Err(Unfit::Else)),
         },
         _ => None,
     }

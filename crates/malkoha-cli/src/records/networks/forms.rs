@@ -2,10 +2,10 @@
 
 use super::super::Unfit;
 use super::super::blocks::{
-    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, is_of_others, meaning,
-    name, verdict_of,
+    Word, is_count, is_harmless, is_negation, is_of_allowed, is_of_blocked, is_of_others,
+    is_one_of, meaning, name, verdict_of,
 };
-use super::super::range::{Range, number, range};
+use super::super::range::{Range, network, number, range};
 use super::kind::{before, behind};
 use super::rules::Found;
 use super::run::Part;
@@ -42,7 +42,9 @@ enum Behind {
 pub(super) fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unfit> {
     let is_first =
         |(at, word): (usize, &&[u8])| range(word).is_some() && !(at == 0 && is_count(word));
-    let Some(at) = words.iter().enumerate().position(is_first) else { return Ok(vec![]) };
+    let Some(at) = words.iter().enumerate().position(is_first) else {
+        return Ok(delegated(part.text).map(|it| (it, false)).into_iter().collect());
+    };
     let (names, mut rest) = (&words[..at], words[at..].iter().copied().peekable());
     let last = names.last().copied().unwrap_or(b"");
     let joint: &[u8] = match last {
@@ -81,11 +83,28 @@ pub(super) fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unf
     })
 }
 
+/// What a registry delegates: `registry|country|ipv4|start|count`, or a length in its place.
+fn delegated(line: &[u8]) -> Option<Range> {
+    let mut fields = line.split(|it| *it == b'|').skip(2);
+    let (kind, first) = (fields.next()?, range(fields.next()?)?);
+    let (first_number, count) = (first.ends().0, number(fields.next()?)?);
+    match kind {
+        b"ipv4" => {
+            let (first, count) = (u32::try_from(first_number).ok()?, count.checked_sub(1)?);
+            Some(Range::V4(first, first.checked_add(count)?))
+        }
+        b"ipv6" => network(first.address(), count),
+        _ => None,
+    }
+}
+
 impl Before {
     fn of(names: &[&[u8]], network: &[u8], text: &[u8]) -> Self {
         let is_said = |it: &&[u8]| is_of_allowed(it) || is_negation(it);
         let is_sign = |it: &&[u8]| is_count(it) || !it.iter().any(u8::is_ascii_alphanumeric);
-        let Some(&last) = names.last() else { return Self::Item };
+        let Some(&last) = names.last() else {
+            return if is_tagged(network) { Self::Else } else { Self::Item };
+        };
         let place = |word: &[u8]| before(text, word).len();
         // Other columns, and the name of a set, may be anything.
         let text_before = before(text, network);
@@ -118,6 +137,10 @@ impl Before {
         }
     }
 }
+
+/// Actions of Postfix and Sendmail that do not block.
+const ACTIONS: [&[u8]; 9] =
+    [b"PREPEND", b"WARN", b"INFO", b"BCC", b"HOLD", b"FILTER", b"REDIRECT", b"LOG", b"FRIEND"];
 
 impl Behind {
     fn of(rest: &[&[u8]], part: Part<'_>) -> Self {
@@ -154,7 +177,11 @@ impl Behind {
             // A comment.
             Self::Text
         } else if first == b"nomatch"
-            || is_only && (passes(first) || first == b"except" || first == b"0" && part.is_ended)
+            || is_only
+                && (passes(first)
+                    || first.starts_with(b"permit_")
+                    || first == b"except"
+                    || first == b"0" && part.is_ended)
         {
             Self::Pass
         } else if has_block
@@ -162,7 +189,7 @@ impl Behind {
             || is_table
             || is_level()
             || cells.any(is_harmless)
-            || !is_row && is_let_out(first)
+            || !is_row && (is_let_out(first) || ACTIONS.contains(&first))
             || is_cell(first) && passes(first)
             || rest.iter().any(|it| is_cell(it) && is_let_out(it) || *it == b"subnetted")
         {
@@ -202,6 +229,15 @@ fn is_label(word: &[u8]) -> bool {
         || is_one(word)
         || is_of_blocked(word)
         || word.split(|byte| b"-_:/".contains(byte)).all(|it| it.is_empty() || is_one(it))
+}
+
+/// Whether an address has a tag of which it is not known what it says: `GreetPause:1.2.3.4`.
+fn is_tagged(network: &[u8]) -> bool {
+    const KNOWN: &str = "ip4|ip6|connect|tcp|udp|http|https|ftp";
+    let Some(at) = memchr::memchr(b':', network) else { return false };
+    let tag = network[..at].strip_prefix(b"!").unwrap_or(&network[..at]);
+    let is_name = tag.iter().all(u8::is_ascii_alphabetic) && !tag.iter().all(u8::is_ascii_hexdigit);
+    is_name && !is_label(tag) && !is_one_of(tag, KNOWN)
 }
 
 /// Whether a word takes out what it is said of, wherever it is.

@@ -1,5 +1,6 @@
 //! The kind of a statement, by its first words or by the columns of a table.
 
+use super::super::Unfit;
 use super::super::blocks::{is_count, look_up, name};
 use super::super::range::range;
 use super::vocabulary::{Kind, SIGNS, STARTS, chain};
@@ -14,7 +15,7 @@ pub(super) fn rule<'a>(words: &[&'a [u8]], line: &[u8]) -> Option<Rule<'a>> {
 }
 
 fn by_start<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Kind, &'w [&'a [u8]])> {
-    let mut rest = words;
+    let (mut rest, mut is_strict) = (words, false);
     loop {
         let (&first, others) = rest.split_first()?;
         let behind = behind(line, first);
@@ -30,8 +31,17 @@ fn by_start<'w, 'a>(words: &'w [&'a [u8]], line: &[u8]) -> Option<(Kind, &'w [&'
         // In rows of tables, other columns follow.
         let is_column = matches!(behind, [b',' | b';' | b'"' | b'\'', ..]);
         rest = match kind {
-            Some(kind) if is_column && kind != Kind::Entries => return None,
+            Some(kind) if is_column && !matches!(kind, Kind::Entries | Kind::Judged) => {
+                return None;
+            }
             Some(Kind::Behind(names)) => others.get(names..)?,
+            Some(Kind::Before(names)) => {
+                is_strict = true;
+                others.get(names..)?
+            }
+            kind if is_strict && !matches!(kind, Some(Kind::Access(_))) => {
+                return Some((Kind::Unfit(Unfit::Else), rest));
+            }
             Some(kind @ (Kind::Options | Kind::Path)) => return Some((kind, rest)),
             Some(kind) => return Some((kind, others)),
             // Options of programs.
@@ -86,7 +96,7 @@ fn ufw<'a>(words: &[&'a [u8]]) -> Option<Rule<'a>> {
     };
     let to = words[..at].iter().find(|it| range(it).is_some()).copied().unwrap_or(b"any");
     let kind = match words[at] {
-        b"LIMIT" => Kind::Unfit(super::super::Unfit::Else),
+        b"LIMIT" => Kind::Unfit(Unfit::Else),
         action => Kind::Access(action == b"ALLOW"),
     };
     let is_row = from == b"Anywhere" || range(from).is_some();

@@ -3,21 +3,20 @@
 use memchr::{memchr, memmem, memrchr};
 
 use super::super::Unfit;
+use super::super::blocks::{Word, is_one_of};
 use super::super::range::{Range, range, up_to};
 use super::super::ranges::{ranges, words};
 use super::rules::key;
 use super::run::{are_distant, are_of_blocks, is_broken};
-use super::super::blocks::Word;
-use super::vocabulary::is_one_of;
 
 const DAYS: &str = "jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
-const NAMES: &str = "time date ts timestamp @timestamp datetime";
+const NAMES: &str = "time|date|ts|timestamp|@timestamp|datetime";
 /// Words and keys before the address of whom a line is about.
-const VERBS: &str = "from client ban found";
-const KEYS: &str = "client clientip client_ip rip rhost remote_addr remote_ip remoteip c-ip ip \
-                    ip_address ipaddress ioc indicator @";
+const VERBS: &str = "from|client|ban|found";
+const KEYS: &str = "client|clientip|client_ip|rip|rhost|remote_addr|remote_ip|remoteip|c-ip|ip|\
+                    ip_address|ipaddress|ioc|indicator|@";
 /// Keys before others: one's own, and what strangers say of themselves.
-const OTHERS: &str = "lip host server helo user username ruser sasl_username";
+const OTHERS: &str = "lip|host|server|helo|user|username|ruser|sasl_username";
 
 /// Whether a line is of a log: it begins with a time, or has signs of one.
 pub(super) fn is_logged(line: &[u8]) -> bool {
@@ -54,16 +53,20 @@ fn begins_with_time(line: &[u8]) -> bool {
             };
             is_time && range(word).is_none()
         }
-        [_, _, _, b'/', ..] => is_one_of(DAYS, &word[..3]),
-        [_, _, _] if is_one_of(DAYS, word) => !rest.is_empty(),
-        _ => matches!(rest, [b'=', ..] | [b'"', b':', ..]) && is_one_of(NAMES, word),
+        [_, _, _, b'/', ..] => is_day(&word[..3]),
+        [_, _, _] if is_day(word) => !rest.is_empty(),
+        _ => matches!(rest, [b'=', ..] | [b'"', b':', ..]) && is_one_of(word, NAMES),
     }
+}
+
+fn is_day(word: &[u8]) -> bool {
+    DAYS.as_bytes().chunks(4).any(|day| day[..3].eq_ignore_ascii_case(word))
 }
 
 /// Whether a word is of the time before a line.
 fn is_of_time(word: &[u8]) -> bool {
     word.first().is_some_and(u8::is_ascii_digit) && range(word).is_none()
-        || word.split(|it| *it == b'/').next().is_some_and(|it| is_one_of(DAYS, it))
+        || word.split(|it| *it == b'/').next().is_some_and(is_day)
 }
 
 /// The address that a log's line is about, or the networks of a table's row behind its date.
@@ -163,7 +166,10 @@ fn told(line: &[u8]) -> Result<Range, Unfit> {
             continue;
         };
         let whose = match whose(last, gap) {
-            _ if line[end..].starts_with(b" port ") || token.contains(&b'#') => Whose::Theirs,
+            // Of the host that logs, if it listens there.
+            _ if line[end..].starts_with(b" port ") && last != b"on" || token.contains(&b'#') => {
+                Whose::Theirs
+            }
             Whose::Unknown if is_time && is_epoch || !is_time && text_at == Some(start) => {
                 Whose::Theirs
             }
@@ -193,17 +199,17 @@ fn whose(word: &[u8], gap: &[u8]) -> Whose {
     } else if gap == b"["
         || gap.ends_with(b") [")
         || word == b"@"
-        || is_one_of(VERBS, word) && gap.starts_with(b" ")
-        || is_key && is_one_of(KEYS, word)
+        || is_one_of(word, VERBS) && gap.starts_with(b" ")
+        || is_key && is_one_of(word, KEYS)
     {
         Whose::Theirs
-    } else if !is_key || is_one_of(VERBS, word) {
+    } else if !is_key || is_one_of(word, VERBS) {
         Whose::Unknown
     } else if key(word, false) == Some(Word::Source) {
         Whose::Theirs
     } else if gap.ends_with(b" ") {
         Whose::Unknown
-    } else if is_one_of(OTHERS, word) || key(word, false) == Some(Word::Destination) {
+    } else if is_one_of(word, OTHERS) || key(word, false) == Some(Word::Destination) {
         Whose::Own
     } else {
         Whose::Unknown

@@ -9,7 +9,7 @@ use super::super::range::{Range, partial, range};
 use super::super::ranges::ranges;
 use super::forms::plain;
 use super::headers::{header, said};
-use super::kind::{behind, is_definition};
+use super::kind::{before, behind, is_definition};
 use super::run::Part;
 use super::vocabulary::{Kind, chain, unfit};
 
@@ -23,19 +23,20 @@ pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found,
     let found = match kind {
         // Behind the name of a column, perhaps.
         Kind::Nothing if at > 0 || words.is_empty() => return Err(Line::Nothing),
-        Kind::Behind(_) | Kind::Nothing => Err(Unfit::Else),
+        Kind::Behind(_) | Kind::Before(_) | Kind::Nothing => Err(Unfit::Else),
         Kind::Unfit(why) => Err(why),
         // Of names that lead to addresses.
         Kind::Add if words.contains(&&b"name"[..]) => Err(Unfit::Else),
         Kind::Add if before.first().is_some_and(|it| is_key(it, part)) => options(words, part),
         Kind::Add if at > 1 => Err(Unfit::Scattered),
-        Kind::Add => entries(words, part).map(|mut found| {
+        Kind::Add => entries(words, part, false).map(|mut found| {
             // Behind a comma there is another member of the same entry.
             let is_member = words.get(at).is_some_and(|it| behind(part.text, it).starts_with(b","));
             found.truncate(if is_member { 1 } else { usize::MAX });
             found
         }),
-        Kind::Entries => entries(words, part),
+        Kind::Entries => entries(words, part, false),
+        Kind::Judged => entries(words, part, true),
         Kind::Clients(passes) => clients(passes, words),
         Kind::Access(passes) if matches!(words, [b"from", ..]) && !words.contains(&&b"to"[..]) => {
             clients(passes, words)
@@ -167,6 +168,7 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
                 let target = words.next().unwrap_or(b"");
                 verdict = Some(verdict.map_or_else(|| chain(target), Ok)?);
             }
+            Some(Word::Disabled) => return Err(Unfit::Undone),
             Some(Word::Verdict(passes)) if !ends.all.is_empty() => verdict = verdict.or(passes),
             way => ends.turn(way),
         }
@@ -226,6 +228,8 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
                 }
             }
             found.iter_mut().for_each(|it| it.1 ^= is_not || last == b"!");
+            // The name of a set is before it.
+            is_allowed |= key == Some(Word::Way) && is_of_allowed(last);
             let is_end = matches!(key, Some(Word::Source | Word::Destination | Word::Named));
             ends.add(key.filter(|_| is_end), found, false)?;
             (is_not, last) = (false, word);
@@ -236,14 +240,16 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
         let is_option = matches!(word, [b'-', _, ..]) && !part.is_object;
         let is_undone = || unfit(value) == Some(Unfit::Undone);
         if is_option || is_key(word, part) {
-            // Of MikroTik's pools and interfaces.
-            if !part.is_object && matches!(word, b"ranges" | b"interface" | b"mac-address") {
+            // Of MikroTik's pools, interfaces and rules of routes.
+            if !part.is_object
+                && matches!(word, b"ranges" | b"interface" | b"mac-address" | b"table")
+            {
                 return Err(Unfit::Else);
             }
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
             is_allowed |= key == Some(Word::Allowed) || part.is_object && is_of_allowed(word);
-            is_rule |= is_option && key == Some(Word::Way)
+            is_rule |= (is_option || word == b"chain") && key == Some(Word::Way)
                 || matches!(word, b"-j" | b"--jump" | b"jump-target");
         } else {
             match key {
@@ -295,12 +301,17 @@ fn clients(passes: bool, words: &[&[u8]]) -> Result<Found, Unfit> {
 }
 
 /// Networks, each perhaps with its verdict behind it: elements of sets and maps, and rules of
-/// resolvers and proxies.
-fn entries(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
-    let (mut found, mut judged, mut is_allowed) = (Found::new(), 0, false);
+/// resolvers and proxies, whose other actions are no verdicts.
+fn entries(words: &[&[u8]], part: Part<'_>, is_rule: bool) -> Result<Found, Unfit> {
+    let (mut found, mut judged, mut is_allowed, mut is_said) = (Found::new(), 0, false, false);
     let (mut last, mut words) = (&b":"[..], words.iter().copied().peekable());
     while let Some(&word) = words.peek() {
         if range(word).is_some() {
+            let is_mapped = behind(part.text, word).starts_with(b" : ");
+            let target = words.clone().nth(1).and_then(verdict_of);
+            if before(part.text, word).ends_with(b" : ") || is_mapped && target.is_none() {
+                return Err(Unfit::Else);
+            }
             found.append(&mut part.networks(&mut words, last, b"")?);
         } else {
             words.next();
@@ -310,13 +321,20 @@ fn entries(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             } else if found.is_empty() && is_count(last) && unfit(word) == Some(Unfit::Undone) {
                 return Err(Unfit::Undone);
             } else if found.is_empty() {
-                is_allowed |= is_of_allowed(word);
-            } else if let Some(passes) = verdict_of(word) {
+                is_allowed |= is_of_allowed(word) || word.starts_with(b"!@");
+            } else if let Some(passes) =
+                verdict_of(word).or((is_rule && is_of_blocked(word)).then_some(false))
+            {
                 found[judged..].iter_mut().for_each(|it| it.1 ^= passes);
                 judged = found.len();
+            } else {
+                is_said |= word != b"no-resolve";
             }
         }
         last = word;
+    }
+    if is_rule && is_said && judged < found.len() {
+        return Err(Unfit::Else);
     }
     found.iter_mut().for_each(|it| it.1 ^= is_allowed);
     Ok(found)

@@ -102,7 +102,7 @@ fn is_odd(word: &[u8]) -> bool {
 fn is_column(line: &[u8], word: &[u8]) -> bool {
     let before = before(line, word);
     let before = before.strip_suffix(b"\"").unwrap_or(before);
-    before.last().is_some_and(|last| b",;\t".contains(last))
+    before.last().is_some_and(|last| b",;\t".contains(last)) && !before.ends_with(b":\t")
 }
 
 /// Whether a range is a network, or of whole blocks of 256.

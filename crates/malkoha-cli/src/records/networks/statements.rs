@@ -1,7 +1,7 @@
 //! The statements of a line, and what becomes of their networks.
 
 use super::super::Unfit;
-use super::super::blocks::{At, Verdict, is_negation, verdict_of};
+use super::super::blocks::{At, Verdict, is_negation, is_of_blocked, name, verdict_of};
 use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
@@ -25,6 +25,7 @@ impl Lines {
             return self.in_block(None, &[], vec![(it, false)]).map_err(Line::Unfit);
         }
         let (mut found, depth) = (Ok(Found::new()), self.blocks.depth());
+        let mut is_command = false;
         let has = |open, close| memchr::memchr2(open, close, line).is_some();
         let is_set = has(b'{', b'}') || line.ends_with(b",");
         let has_brackets = is_set || has(b'[', b']') || has(b'(', b')');
@@ -35,8 +36,9 @@ impl Lines {
             let text = tail.map_or(all, |it| it.0);
             let part = Part { text, is_ended: parts.peek().is_some(), is_set, is_object };
             let words: Vec<_> = words(text).collect();
-            // Behind the last sign of an end there is a comment, unless it begins with a network.
-            let is_last = all.as_ptr() != line.as_ptr() && !part.is_ended;
+            // Behind the last sign of an end there is a comment, unless it begins with a network, or
+            // is another command.
+            let is_last = all.as_ptr() != line.as_ptr() && !part.is_ended && !is_command;
             let is_comment = is_last && self.blocks.depth() <= depth;
             if is_comment && words.first().is_some_and(|it| range(it).is_none()) {
                 break;
@@ -46,6 +48,7 @@ impl Lines {
             } else {
                 kind::rule(&words, text)
             };
+            is_command |= rule.is_some();
             if let Ok(found_before) = &mut found {
                 match self.statement(rule.as_ref(), &words, part, at) {
                     Ok(mut more) => found_before.append(&mut more),
@@ -83,6 +86,7 @@ impl Lines {
             [b"-" | b"option" | b"set", own @ ..] => own,
             own => own,
         };
+        let is_other = |tag| matches!(name(tag), b"masquerade" | b"forward-port" | b"mark");
         let said = match own {
             _ if self.blocks.depth() == 0 => None,
             [_, value, ..] if range(value).is_some() => None,
@@ -92,6 +96,8 @@ impl Lines {
             [name, value, [b'/', end @ ..]] if end == *name => {
                 headers::said(rules::key(name, false), name, value)
             }
+            [b"then", action, ..] if part.is_ended => Some(verdict_of(action).ok_or(Unfit::Else)),
+            [tag, ..] if part.text.ends_with(b"/>") && is_other(tag) => Some(Err(Unfit::Else)),
             [word] if part.is_ended || part.text.ends_with(b"/>") => verdict_of(word).map(Ok),
             _ => None,
         };
@@ -102,6 +108,9 @@ impl Lines {
         let is_cut = |it: &&[u8]| it.ends_with(b".") && behind(part.text, it).starts_with(b"{");
         if words.iter().any(|it| is_broken(it) || is_cut(it)) {
             return Err(Line::Unfit(Unfit::NoNetwork));
+        }
+        if words.iter().any(|it| matches!(*it, b"&&" | b"||")) {
+            return Err(Line::Unfit(Unfit::Else));
         }
         let found = match rule {
             Some((kind, words)) => rules::read(*kind, words, part)?,
@@ -118,7 +127,15 @@ impl Lines {
         mut found: Found,
     ) -> Result<Found, Unfit> {
         let verdict = self.blocks.verdict().unwrap_or(Ok(self.is_allowed));
-        let is_judged = matches!(kind, Some(Kind::Access(_) | Kind::Clients(_) | Kind::Ends));
+        let is_blocked = |it: &&[u8]| verdict_of(it) == Some(false) || is_of_blocked(it);
+        if self.is_allowed && found.iter().any(|it| !it.1) {
+            self.under = self.blocks.by();
+            if words.iter().any(is_blocked) || self.under.is_some() && verdict == Ok(false) {
+                return Err(Unfit::Else);
+            }
+        }
+        let is_judged =
+            matches!(kind, Some(Kind::Access(_) | Kind::Clients(_) | Kind::Ends | Kind::Judged));
         if is_judged && !matches!(verdict, Err(Unfit::Undone | Unfit::Goes)) || found.is_empty() {
             return Ok(found);
         }

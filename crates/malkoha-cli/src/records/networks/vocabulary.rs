@@ -10,6 +10,8 @@ use super::super::blocks::{Word, Words, is_of_blocked, look_up, meaning, table};
 pub(super) enum Kind {
     /// As what follows the word and this many names.
     Behind(usize),
+    /// The same, if that is a verdict.
+    Before(usize),
     /// Its networks are not listed: it takes them out, or is about one's own, gateways, or logs.
     Unfit(Unfit),
     /// It is for people, or names no entries.
@@ -18,6 +20,8 @@ pub(super) enum Kind {
     Add,
     /// Networks, each perhaps with its verdict behind it.
     Entries,
+    /// The same, of a program whose other actions are no verdicts.
+    Judged,
     /// Clients that may pass, or not.
     Clients(bool),
     /// The word is the verdict. Ends of packets follow.
@@ -40,11 +44,13 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
     table(&[
         (Behind(0), "sudo doas exec push up - :do $ # [ iptables ip6tables iptables-legacy"),
         (Behind(0), "ip6tables-legacy iptables-nft ip6tables-nft ipset nft ufw ufw+route ipfw"),
-        (Behind(0), "ipfw+add add+# add+rule insert+rule pfctl -T cscli decisions firewall-cmd"),
-        (Behind(0), "rule insert prepend extended standard seq permanent #+d http-request"),
+        (Behind(0), "add+rule insert+rule pfctl -T cscli decisions firewall-cmd"),
+        (Behind(0), "rule insert prepend extended standard seq permanent #+d"),
         (Behind(0), "ip+access-list ipv6+access-list"),
         (Behind(1), "ip+prefix-list ipv6+prefix-list prefix-list access-list line -t --zone ip+-"),
-        (Behind(1), "--ipset tcp-request ip+firewall ipv6+firewall fail2ban-client+set"),
+        (Behind(1), "--ipset ip+firewall ipv6+firewall fail2ban-client+set"),
+        (Before(0), "http-request ipfw+add add+#"),
+        (Before(1), "tcp-request"),
         (UNDO, "del delete remove rm no unban unbanip unblock unset undo withdraw deactivate"),
         (UNDO, "disable disabled inactive revoke destroy remove-netfirewallrule -D -C --delete"),
         (UNDO, "--check csf+-dr csf+-ar #+x --remove-source --remove-rich-rule delignoreip"),
@@ -56,17 +62,20 @@ pub(super) static STARTS: Words<Kind> = LazyLock::new(|| {
         (ELSE, "--zone+trusted -T+test get+element interfaces ethernets get show ip+rule server"),
         (ELSE, "servers listen bind neighbor peer peers nameservers dns ntp upstream ingress"),
         (ELSE, "egress match-clients match-destinations count pipe divert queue skipto fwd tee"),
-        (ELSE, "scrub host+all hostssl+all hostnossl+all fromcidr fromcidrset tocidr tocidrset"),
+        (
+            ELSE,
+            "scrub monitor host+all hostssl+all hostnossl+all fromcidr fromcidrset tocidr tocidrset",
+        ),
         (Nothing, "remark description rem create commit flush header -P -N -F -X"),
         (Add, "add banip"),
-        (Entries, "table v elements element add+element access-control ip-cidr ip-cidr6 ip6-cidr"),
-        (Entries, "src-ip-cidr secrule"),
+        (Entries, "table v elements element add+element"),
+        (Judged, "access-control ip-cidr ip-cidr6 ip6-cidr src-ip-cidr secrule"),
         (Clients(true), "require+ip hosts+allow"),
         (Clients(false), "require+not hosts+deny"),
         (Access(true), "allow permit pass accept ignoreip addignoreip whitelist allowlist csf+-a"),
         (Access(true), "csf+-ta allow-query allow-query-cache allow-transfer allow-recursion"),
         (Access(true), "allow-update allow-notify allow-from allow_nets"),
-        (Access(false), "deny drop reject block csf+-d csf+-td"),
+        (Access(false), "deny drop reject block silent-drop tarpit csf+-d csf+-td"),
         (Options, "-A -I -R -s -p -i -m -o -d --append --insert --source --src --src-range netsh"),
         (Options, "--add-source --add-entry new-netfirewallrule set-netfirewallrule az aws gcloud"),
         (Options, "action"),
@@ -102,9 +111,4 @@ pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
         None if is_of_blocked(name) => Ok(false),
         _ => Err(Unfit::Else),
     }
-}
-
-/// Whether a word is one of some.
-pub(super) fn is_one_of(words: &str, word: &[u8]) -> bool {
-    words.split(' ').any(|it| it.as_bytes().eq_ignore_ascii_case(word))
 }
