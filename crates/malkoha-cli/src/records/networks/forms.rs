@@ -233,7 +233,7 @@ fn is_label(word: &[u8]) -> bool {
 
 /// Whether an address has a tag of which it is not known what it says: `GreetPause:1.2.3.4`.
 fn is_tagged(network: &[u8]) -> bool {
-    const KNOWN: &str = "ip4|ip6|connect|tcp|udp|http|https|ftp";
+    const KNOWN: &str = "ip4|ip6|connect|tcp|udp|http|https|hxxp|hxxps|ftp";
     let Some(at) = memchr::memchr(b':', network) else { return false };
     let tag = network[..at].strip_prefix(b"!").unwrap_or(&network[..at]);
     let is_name = tag.iter().all(u8::is_ascii_alphabetic) && !tag.iter().all(u8::is_ascii_hexdigit);
