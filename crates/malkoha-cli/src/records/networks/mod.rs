@@ -1,5 +1,6 @@
 //! Addresses and networks in lines, as people have them: in lists, and in the rules of firewalls.
 
+mod entries;
 mod forms;
 mod headers;
 mod kind;
