@@ -9,11 +9,11 @@ use clap::Args;
 use crate::arguments::{self, InputArgs, NowArgs, PrintArgs, ThreadArgs};
 use crate::failure::Outcome;
 use crate::filter;
-use crate::input::{Block, Side};
+use crate::input::{Block, Side, name};
 use crate::output::{Page, Printer, Show};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{Added, KeyArgs};
+use crate::records::{Added, KeyArgs, tell_difference};
 
 /// Print how often lines are in a filter file
 #[derive(Args, Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
-    let min = arguments.min;
+    let (fpr, min) = (filter.facts().fpr, arguments.min);
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Counting", inputs.total_bytes());
     let separator = inputs.separator();
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let work = move |block: &Block, page: &mut Page| {
         keys.read(block.source(), |batch| {
             keys.refuse_members(Added::Count, batch.records)?;
-            for (line, hash) in filter.found(&batch) {
+            for (line, hash) in filter.found(&batch)? {
                 let count = hash.map_or(0, |hash| filter.count_hash(hash));
                 if count >= min {
                     page.selected += 1;
@@ -69,5 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let printer = Printer::new(separator, &arguments.print)?.showing(show, &inputs);
     let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
-    Ok(Outcome::found_if(printer.finish()?.selected > 0))
+    let printed = printer.finish()?;
+    tell_difference(false, Some(&name(&arguments.filter)), fpr);
+    Ok(Outcome::found_if(printed.selected > 0))
 }

@@ -13,12 +13,12 @@ use super::items::{Reduced, Reducing, reducing, sort};
 use super::keeping::{KeepArgs, Kept, Save, Saving};
 use crate::arguments::{InputArgs, NowArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
-use crate::filter::{FilterFile, Lines, Table, Task, insert};
+use crate::filter::{FilterFile, Item, Lines, Table, Task, insert};
 use crate::input::name;
 use crate::output::{Held, print_record};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::records::KeyArgs;
+use crate::records::{KeyArgs, tell_difference};
 
 /// The arguments of both commands.
 #[derive(Args, Debug)]
@@ -161,6 +161,13 @@ impl<T: Table, C: Lines> Sink for Editing<T, C> {
 
     fn take(&mut self, made: &mut Self::Made) -> Result<()> {
         self.lines += std::mem::take(&mut made.lines);
+        let (filter, file) = (&self.filter, &made.file);
+        let is_in = |form: &[u8]| filter.contains_hash(filter.hasher().hash_bytes(form));
+        for (item, candidate) in made.candidates.drain(..) {
+            if !filter.contains_hash(item.hash()) {
+                candidate.find(is_in).into_iter().for_each(|form| candidate.note(form, file, None));
+            }
+        }
         // Many at once are put in from one end of the table to the other.
         let at_once = (self.filter.len() / 8).clamp(AT_ONCE.0, AT_ONCE.1);
         if (self.items.len() + made.items.len()) as u64 > at_once {
@@ -194,7 +201,7 @@ impl EditArgs {
         let Editing { filter, copies, adds, .. } = &editing;
         // A value that is too large is not in, so removing it is no error.
         let value_bits = if *adds { filter.value_bits() } else { u64::BITS };
-        let how = Reducing { hasher: filter.hasher(), value_bits, copies: *copies };
+        let how = Reducing { hasher: filter.hasher(), value_bits, copies: *copies, looks: true };
         let (inputs, work) = reducing(&side, how);
         let kept = Kept::new(editing, &self.keep)?;
         let kept = in_order(&inputs, &progress, self.threads.threads(), work, kept)?;
@@ -205,7 +212,9 @@ impl EditArgs {
     }
 
     fn summarise<T: Table, C: Lines>(&self, editing: &Editing<T, C>) -> Result<()> {
-        let &Editing { ref filter, adds, lines, done, .. } = editing;
+        let &Editing { ref filter, adds, copies, lines, done, .. } = editing;
+        let is_any_equal = if adds { copies || done < lines } else { done > 0 };
+        tell_difference(is_any_equal, Some(&name(&self.filter)), filter.expected_fpr());
         let (what, keys) = (if adds { "added" } else { "removed" }, filter.len());
         if self.json {
             return print_record(&json!({ "lines": lines, what: done, "keys": keys }));

@@ -137,8 +137,8 @@ impl<T: Table, C: Lines> Printing<T, C> {
         let (len, mut done) = (lines.hashes.len(), 0);
         let hasher = self.filter.hasher();
         let is_in = |form: &[u8]| self.filter.contains_hash(hasher.hash_bytes(form));
-        let known = lines.candidates.iter().filter_map(|it| Some((it.record, it.find(is_in)?)));
-        let known: Vec<_> = known.collect();
+        let known = lines.candidates.iter().map(|it| (it, it.find(is_in)));
+        let known: Vec<_> = known.filter(|(_, forms)| !forms.is_empty()).collect();
         self.new.resize(len, false);
         loop {
             let time = times.get(done);
@@ -154,8 +154,8 @@ impl<T: Table, C: Lines> Printing<T, C> {
                 break;
             }
         }
-        for (i, known) in known {
-            self.new[i].then(|| known.prove(name));
+        for (candidate, forms) in known.into_iter().filter(|(it, _)| self.new[it.record]) {
+            forms.into_iter().for_each(|form| candidate.note(form, name, None));
         }
         for (line, fit) in lines.records() {
             self.print(line, fit.map(|i| self.new[i]))?;

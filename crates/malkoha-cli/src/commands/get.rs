@@ -14,7 +14,7 @@ use crate::input::{Block, Side, name};
 use crate::output::{Page, Printer, Show, field, with_fields};
 use crate::pipeline::in_order;
 use crate::progress::Progress;
-use crate::records::{Added, KeyArgs, Keys};
+use crate::records::{Added, KeyArgs, Keys, tell_difference};
 use crate::time::Now;
 
 /// Print the values of lines in a map
@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         );
     }
     let Arguments { all, json, .. } = *arguments;
+    let fpr = filter.facts().fpr;
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
             if !json {
                 keys.refuse_members(Added::Values, batch.records)?;
             }
-            for (line, hash) in filter.found(&batch) {
+            for (line, hash) in filter.found(&batch)? {
                 let values = hash.map_or_else(Vec::new, |hash| filter.candidates(hash));
                 page.selected += u64::from(!values.is_empty());
                 if values.is_empty() && !all {
@@ -81,7 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let printer = Printer::new(separator, &arguments.print)?.showing(show, &inputs);
     let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
-    Ok(Outcome::found_if(printer.finish()?.selected > 0))
+    let printed = printer.finish()?;
+    tell_difference(false, Some(&name(&arguments.filter)), fpr);
+    Ok(Outcome::found_if(printed.selected > 0))
 }
 
 /// Adds a line and its values, without a terminator: in its form, or as a JSON record.

@@ -71,19 +71,30 @@ impl<T: Opened<C>, C: Lines> Lookup for Filter<T, C> {
 }
 
 impl dyn Lookup {
+    /// Sets `found[i]` to whether `keys[i]` is in.
+    pub(crate) fn contains_keys(&self, keys: &[&[u8]], found: &mut [bool]) {
+        let hasher = self.hasher();
+        let hashes: Vec<u64> = keys.iter().map(|key| hasher.hash_bytes(key)).collect();
+        self.contains_hashes(&hashes, found);
+    }
+
     /// The records of a batch, and the hashes of those that are in. All are looked up at once, so
     /// that cache misses overlap.
     pub(crate) fn found<'t>(
         &self,
         batch: &Batch<'_, 't>,
-    ) -> impl Iterator<Item = (&'t [u8], Option<u64>)> {
+    ) -> Result<impl Iterator<Item = (&'t [u8], Option<u64>)>> {
         let hasher = self.hasher();
         let hashes: Vec<u64> = batch.keys.iter().map(|key| hasher.hash_bytes(key)).collect();
         let mut found = vec![false; batch.len()];
         self.contains_hashes(&hashes, &mut found);
         batch.unfit.iter().for_each(|&i| found[i] = false);
+        batch.prove_by(&found, &[], |keys, found| {
+            self.contains_keys(keys, found);
+            Ok(())
+        })?;
         let hashes = hashes.into_iter().zip(found).map(|(hash, found)| found.then_some(hash));
-        batch.records.iter().copied().zip(hashes)
+        Ok(batch.records.iter().copied().zip(hashes))
     }
 }
 

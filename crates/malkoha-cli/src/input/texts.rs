@@ -15,7 +15,7 @@ const PLACE: usize = 1024;
 /// All records of a shorter list are.
 const SHORT: usize = 1 << 17;
 
-/// Longer records are not looked at there.
+/// Of longer records, the beginning is looked at there.
 const LONGEST: usize = 4096;
 
 /// Lists, one behind the other, and what of their records is compared.
@@ -82,7 +82,7 @@ impl Texts {
             let (keys, digest) = keys.before_digests();
             self.sample(&list[*start..], |record| forms.add(file, record, &keys, digest));
         }
-        forms
+        forms.settled()
     }
 
     /// Whether all records of short lists, and some of others, can be compared.
@@ -112,7 +112,8 @@ impl Texts {
             }
             while !rest.is_empty() && (is_last || rest.len() > LONGEST) {
                 let record = self.form.first(rest);
-                if is_last || record.len() < rest.len() {
+                // Of one that is longer, the beginning.
+                if is_last || record.len() < rest.len() || record.len() > LONGEST {
                     each(record);
                 }
                 rest = rest.get(record.len() + 1..).unwrap_or(b"");

@@ -81,6 +81,10 @@ impl Batch<'_, '_> {
         Noting { tally: keys.tally(), ..self.noting }.note(self.records[i], why)
     }
 
+    pub(super) fn tally(&self) -> Option<&Tally> {
+        self.noting.tally
+    }
+
     /// Counts records.
     pub(crate) fn count(&self, records: u64) {
         if let Some(tally) = self.noting.tally {

@@ -33,7 +33,7 @@ pub(crate) use added::Added;
 pub(crate) use batch::{Batch, Source};
 pub(crate) use form::Form;
 pub(crate) use hashed::Hashed;
-pub(crate) use hints::{Candidate, Forms, tell_difference};
+pub(crate) use hints::{Candidate, EachFound, Forms, Others, tell_difference};
 pub(crate) use indexed::Bytes;
 pub(crate) use keys::Keys;
 pub(crate) use options::{KeyArgs, ListArgs};

@@ -28,10 +28,7 @@ pub(crate) fn filter_of(texts: &Texts, fpr: f64, hasher: KeyHasher) -> Result<Cu
 
 impl Matcher for Approximate {
     fn find(&self, lines: &[&[u8]], found: &mut [bool]) -> Result<()> {
-        let Self(filter) = self;
-        let hasher = filter.hasher();
-        let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_bytes(line)).collect();
-        filter.contains_hashes(&hashes, found);
+        self.0.contains_keys(lines, found);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::filter::bits_of;
 use crate::input::Texts;
 use crate::pipeline::both;
 use crate::progress::Progress;
-use crate::records::{Forms, split};
+use crate::records::{EachFound, Forms, split};
 
 /// The rate at which a line that is not in the list is compared with one that is. It only costs
 /// time; a lower rate would cost space.
@@ -122,19 +122,21 @@ impl Exact {
         self.index.places().chain(self.unfit.iter().copied())
     }
 
-    /// The number of the first key that is in one of these lists, and the name of that list.
-    pub(super) fn find_list(
-        &self,
-        keys: &[&[u8]],
-        is_meant: impl Fn(usize) -> bool,
-    ) -> Option<(usize, Option<String>)> {
-        let mut found = Vec::new();
+    /// Calls `each` with the numbers of keys that are in, and the name of the list.
+    pub(super) fn find_lists(&self, keys: &[&[u8]], each: &mut EachFound<'_>) {
         self.find_places(keys, |i, place| {
-            let list = self.texts.offset(place).map(|(list, _)| list);
-            found.extend(list.filter(|&list| is_meant(list)).map(|list| (i, list)));
+            each(i, self.texts.offset(place).map(|(list, _)| self.texts.name(list)));
         });
-        let (i, list) = found.into_iter().min()?;
-        Some((i, Some(self.texts.name(list).to_owned())))
+    }
+
+    /// The name of a list other than this one that has a key.
+    pub(super) fn find_other(&self, key: &[u8], list: usize) -> Option<String> {
+        let mut other = None;
+        self.find_places(&[key], |_, place| {
+            let of = self.texts.offset(place).map(|(of, _)| of);
+            other = other.or(of.filter(|&of| of != list));
+        });
+        Some(self.texts.name(other?).to_owned())
     }
 
     /// Calls `each` with the numbers of keys that are in, and where they are.

@@ -11,6 +11,7 @@ use super::{Exact, Matcher, Sieve};
 use crate::input::{Block, Side, Texts};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
+use crate::records::{EachFound, Others};
 
 /// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
@@ -55,13 +56,22 @@ impl Marked {
             keys.read(block.source(), |batch| {
                 let fit = batch.fit().map(|(_, key)| key);
                 let kept: Vec<&[u8]> = fit.filter(|key| marking.sieve.keeps(key)).collect();
-                marking.keys.find_places(&kept, |_, place| marking.mark_place(place));
-                let Some(tally) = keys.tally() else { return Ok(()) };
-                let is_unequal =
-                    |i: usize| marking.keys.find_list(&[batch.keys[i]], |_| true).is_none();
-                let find = |forms: &[&[u8]]| Ok(marking.keys.find_list(forms, |_| true));
-                let unequal = batch.len() - kept.len();
-                batch.prove(tally, unequal, is_unequal, &[&marking.keys.forms], find)
+                let mut unequal = batch.len();
+                marking.keys.find_places(&kept, |_, place| {
+                    marking.mark_place(place);
+                    unequal = unequal.saturating_sub(1);
+                });
+                let is_unequal = |i: usize| {
+                    let mut is_in = false;
+                    marking.keys.find_places(&[batch.keys[i]], |_, _| is_in = true);
+                    !is_in
+                };
+                let find = |forms: &[&[u8]], each: &mut EachFound<'_>| {
+                    marking.keys.find_lists(forms, each);
+                    Ok(())
+                };
+                let others = Others { forms: &[&marking.keys.forms], find: &find };
+                batch.prove(unequal, is_unequal, &others)
             })
         };
         in_order(&lists.inputs, progress, threads, work, Nothing)?;
@@ -70,7 +80,7 @@ impl Marked {
 
     /// Proves how records differ from those of other files among these.
     pub(super) fn prove_among_files(&self) {
-        self.keys.forms.prove(|form, file| self.keys.find_list(&[form], |it| it != file)?.1);
+        self.keys.forms.prove(|form, file| self.keys.find_other(form, file));
     }
 
     fn mark_place(&self, place: u64) {

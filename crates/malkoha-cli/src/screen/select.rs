@@ -2,8 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 
@@ -59,8 +57,6 @@ pub(crate) fn print_selected(
     };
     let (invert, form, has_forms) = (select.invert, keys.form, matcher.has_forms());
     let fpr = matcher.fpr();
-    let is_any_found = Arc::new(AtomicBool::new(false));
-    let any = Arc::clone(&is_any_found);
     let tell_empty_from = |keys: &Keys, least| {
         keys.tally().into_iter().for_each(|tally| tally.tell_empty_from(least));
     };
@@ -80,19 +76,10 @@ pub(crate) fn print_selected(
                 if tally.keeps(batch.file()) {
                     batch.keep_some(tally, found.iter().copied().enumerate());
                 }
-                let unequal = found.iter().filter(|&&found| !found).count();
-                let find = |forms: &[&[u8]]| {
-                    let mut are_in = vec![false; forms.len()];
-                    matcher.find(forms, &mut are_in)?;
-                    Ok(are_in.iter().position(|&is_in| is_in).map(|i| (i, None)))
-                };
-                batch.prove(tally, unequal, |i| !found[i], &matcher.forms(), find)?;
+                batch.prove_by(found, &matcher.forms(), |keys, found| matcher.find(keys, found))?;
             }
             if batch.empty.iter().any(|&i| found[i]) {
                 tell_empty_from(&keys, 1);
-            }
-            if !any.load(Ordering::Relaxed) && found.contains(&true) {
-                any.store(true, Ordering::Relaxed);
             }
             for (i, record) in batch.records.iter().enumerate() {
                 if found[i] != invert {
@@ -115,7 +102,7 @@ pub(crate) fn print_selected(
     let printer = Printer::new(separator, &select.print)?.showing(show, inputs);
     let printed = in_order(inputs, progress, threads, work, printer)?.finish()?;
     if !has_forms {
-        tell_difference(is_any_found.load(Ordering::Relaxed), known.as_deref(), fpr);
+        tell_difference(false, known.as_deref(), fpr);
     }
     if counts_files {
         return Ok(Outcome::found_if(printed.selected > 0));

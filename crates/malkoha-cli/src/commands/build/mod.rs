@@ -181,6 +181,7 @@ where
         hasher,
         value_bits: arguments.value_bits.unwrap_or(u64::BITS),
         copies: arguments.copies,
+        looks: false,
     };
     let threads = arguments.threads.threads();
     let items = Items::read(&side, how, threads, &progress)?;

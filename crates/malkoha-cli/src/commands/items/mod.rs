@@ -7,6 +7,7 @@ use crate::filter::Item;
 use crate::input::{Block, Inputs, Side, name};
 use crate::pipeline::{Sink, both, in_order};
 use crate::progress::Progress;
+use crate::records::Candidate;
 
 mod runs;
 
@@ -35,6 +36,8 @@ pub(super) struct Reducing {
     pub(super) value_bits: u32,
     /// Keep equal ones.
     pub(super) copies: bool,
+    /// Keep what some would be, written otherwise.
+    pub(super) looks: bool,
 }
 
 impl<T: Item> Items<T> {
@@ -92,7 +95,7 @@ impl<T: Item> Items<T> {
 /// The work of reducing blocks of a side, and its inputs.
 pub(super) fn reducing<T: Item>(
     Side { inputs, keys }: &Side,
-    Reducing { hasher, value_bits, .. }: Reducing,
+    Reducing { hasher, value_bits, looks, .. }: Reducing,
 ) -> (Inputs, impl Fn(&Block, &mut Reduced<T>) -> Result<()> + Send + Sync + use<T>) {
     let inputs = inputs.clone().numbered(T::WORDS > 1 || !keys.are_lines());
     let keys = if T::WORDS > 1 { keys.with_value() } else { keys.clone() };
@@ -108,6 +111,16 @@ pub(super) fn reducing<T: Item>(
                 made.items.push(item?);
             }
             made.lines += batch.len() as u64;
+            // Keys with values are more than keys.
+            if looks && T::WORDS == 1 {
+                let is_fit = |i| batch.unfit.binary_search(&i).is_err();
+                for candidate in batch.candidates(batch.len(), true, is_fit) {
+                    if let Ok(item) = T::of(batch.keys[candidate.record], hasher, value_bits) {
+                        made.candidates.push((item, candidate));
+                    }
+                }
+                made.file = name(&names.paths()[block.file]);
+            }
             Ok(())
         })
     };
@@ -119,6 +132,9 @@ pub(super) fn reducing<T: Item>(
 pub(super) struct Reduced<T> {
     pub(super) items: Vec<T>,
     pub(super) lines: u64,
+    /// What some of the keys would be, and the file.
+    pub(super) candidates: Vec<(T, Candidate)>,
+    pub(super) file: String,
 }
 
 impl<T: Item> Sink for Items<T> {

@@ -1,12 +1,13 @@
 //! How the records of two sides differ, where that keeps them from being equal.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use parking_lot::Mutex;
 
-use super::forms::{MOST_BYTES, bare};
-use super::looks::{ADDRESS, CASE, CUT_OFF, LIKELY, Look, SELECT, SIGNS, SURE};
-use super::proof::{Found, proved};
+use super::fields;
+use super::forms::MOST_BYTES;
+use super::found::{self, Found, proved};
+use super::looks::{ADDRESS, CASE, CUT_OFF, Look, SIGNS, SURE};
 use crate::failure::tell;
 use crate::records::batch::Batch;
 use crate::records::keys::Keys;
@@ -29,8 +30,6 @@ struct Seen {
     of_lists: bool,
     file: usize,
     name: String,
-    /// They are fields already.
-    are_fields: bool,
     /// Records that were looked at.
     count: usize,
     /// Keys that are equal to one of the other side, and those that are not, or may not be.
@@ -72,9 +71,15 @@ pub(super) fn keep_some<'a>(
     let of_side = |it: &&Seen| it.of_lists == of_lists;
     let is_it = |it: &Seen| of_side(&it) && it.file == file && it.name == tally.name(file);
     let at = all.iter().position(is_it).unwrap_or_else(|| {
-        let (name, are_fields) = (tally.name(file).to_owned(), keys.are_fields());
         let (equal, others) = (Vec::new(), Vec::new());
-        all.push(Seen { of_lists, file, name, are_fields, count: 0, equal, others });
+        all.push(Seen {
+            of_lists,
+            file,
+            name: tally.name(file).to_owned(),
+            count: 0,
+            equal,
+            others,
+        });
         all.len() - 1
     });
     let is_one_too_many = all.iter().filter(of_side).count() > MOST_FILES;
@@ -104,24 +109,30 @@ impl Batch<'_, '_> {
 /// Tells how the records of lists and inputs that are not equal differ, if that is why. Inputs were
 /// looked up in what is `known`, if not in lists, which finds others at this rate.
 pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64) {
+    let is_any_equal = is_any_equal || found::is_any_equal();
     let seen = SEEN.lock();
     let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
     let both = side(true).flat_map(|list| side(false).map(move |input| (list, input)));
-    let likely = || {
-        both.clone().find_map(|(list, input)| Sides::of(list, input, is_any_equal)?.difference())
-    };
     let mut lists = side(true);
     let known = match (lists.next(), lists.next()) {
         (Some(list), None) => &list.name,
         _ => known.unwrap_or("lists"),
     };
-    let (sure, rest): (Vec<_>, Vec<_>) =
-        proved(fpr).into_iter().partition(|it| it.look().is_some());
-    let all = |found: &[Found]| found.iter().map(|it| said(it, known)).collect::<Vec<_>>();
-    let told = match &sure[..] {
-        [] => likely().map_or_else(|| all(&rest), |told| vec![told]),
-        sure => all(sure),
-    };
+    let (mut sure, rest): (Vec<_>, Vec<_>) =
+        proved(is_any_equal, fpr).into_iter().partition(|it| !it.look().is_weak());
+    // Of two sides, each may have its look.
+    let mut remedies = HashSet::new();
+    sure.retain(|it| {
+        let files = [&it.with, &it.without].map(|name| name.as_deref().unwrap_or(known).to_owned());
+        remedies.insert((it.look().remedy, BTreeSet::from(files)))
+    });
+    let mut told: Vec<String> = sure.iter().map(|it| said(it, known)).collect();
+    if told.is_empty() {
+        let mut rest = rest.iter().filter(|it| !is_any_equal || it.look().what != SIGNS);
+        let mut sides = both.filter_map(|(list, input)| Sides::of(list, input, is_any_equal));
+        let likely = sides.find_map(|sides| sides.difference());
+        told.extend(likely.or_else(|| rest.next().map(|it| said(it, known))));
+    }
     for told in told {
         let but = match told.starts_with("records") {
             _ if !is_any_equal => "nothing is equal:",
@@ -134,22 +145,30 @@ pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64)
 
 /// The message about a difference that is proved.
 fn said(found: &Found, known: &str) -> String {
-    let (with, without) = (&found.with, found.without.as_deref().unwrap_or(known));
-    match found.look() {
-        Some(Look { what: CASE, remedy, .. }) => {
-            format!("records of {with} and {without} {CASE}: {remedy}")
+    let Look { what, remedy, .. } = found.look();
+    let (with, without) =
+        (found.with.as_deref().unwrap_or(known), found.without.as_deref().unwrap_or(known));
+    let again = || match remedy.strip_prefix("see --") {
+        Some(option) => format!("build it again with --{option}"),
+        None => "build it again of records without".into(),
+    };
+    match *what {
+        SIGNS => in_signs(found.forms.keys().next().map_or(b"", |it| it), with, without),
+        _ if found.with.is_none() => {
+            let what = if *what == CASE { "are in upper case" } else { what };
+            format!("records of {with} {what}, unlike those of {without}: {}", again())
         }
-        Some(Look { what, remedy, .. }) => {
-            format!("records of {with} {what}, unlike those of {without}: {remedy}")
-        }
-        None => in_signs(found.forms.first().map_or(b"", |it| it), with, without),
+        _ => match found.equal_fields() {
+            Some(equal) => fields::told(&equal, found.look(), with, without),
+            None => told(with, what, without, remedy),
+        },
     }
 }
 
 fn in_signs(form: &[u8], one: &str, other: &str) -> String {
     format!(
-        "'{}' in {one} and {other} differs in case, or in signs around it: see --ignore-case and \
-         --ignore-unicode-case, or cut these off first",
+        "'{}' in {one} and {other} differs in case, or in signs: see --ignore-case and \
+         --ignore-unicode-case, or write all the same first, as by tr -d",
         form.escape_ascii(),
     )
 }
@@ -180,38 +199,24 @@ impl<'a> Sides<'a> {
     fn difference(&self) -> Option<String> {
         let [list, input] = &self.both;
         let orders = [(list, input), (input, list)];
-        let looked = |looks: &[Look], is_proved| {
-            let look = |look| orders.iter().find_map(|it| self.looked(look, *it, is_proved));
-            looks.iter().find_map(look)
-        };
-        looked(&SURE, false)
-            .or_else(|| looked(&LIKELY, true))
-            .or_else(|| orders.iter().find_map(|it| self.cut(*it)))
-            .or_else(|| looked(&SIGNS, self.is_any_equal))
-            .or_else(|| self.bare())
+        let look = |look| orders.iter().find_map(|it| self.looked(look, *it));
+        let looked = SURE.iter().find_map(look);
+        looked.or_else(|| orders.iter().find_map(|it| self.cut(*it)))
     }
 
-    /// Whether half of the first side have a look, and hardly any others; with proof, one would be
-    /// equal without it.
-    fn looked(
-        &self,
-        look: &Look,
-        (with, without): (&Side<'_>, &Side<'_>),
-        is_proved: bool,
-    ) -> Option<String> {
-        let (keys, seen) = with;
+    /// Whether half of the first side have a look, and hardly any others.
+    fn looked(&self, look: &Look, (with, without): (&Side<'_>, &Side<'_>)) -> Option<String> {
+        let (keys, _) = with;
         let has = |key: &&&[u8]| !(look.without)(key).is_empty();
         // Where none of some has it, few of all have.
         let has_none = !keys.iter().take(64).any(|key| has(&key));
-        if has_none || seen.are_fields && look.remedy == SELECT {
+        if has_none {
             return None;
         }
         let count = |keys: &Texts<'_>| keys.iter().filter(has).count();
         let is_enough = match count(keys) {
             // Lists have addresses with and without names.
             1.. if look.what == ADDRESS && !self.is_any_equal => true,
-            // A sign in a single record says little.
-            1 if look.remedy == SELECT => false,
             count if self.is_any_equal => 2 * count > keys.len(),
             count => 2 * count >= keys.len(),
         };
@@ -219,9 +224,7 @@ impl<'a> Sides<'a> {
         if !is_enough || !is_rare(&without.0) || !is_rare(&self.equal) {
             return None;
         }
-        let mut would_be = keys.iter().flat_map(|key| (look.without)(key));
-        (!is_proved || would_be.any(|it| without.0.contains(&it[..])))
-            .then(|| told(with, look.what, without, look.remedy))
+        Some(told(&with.1.name, look.what, &without.1.name, look.remedy))
     }
 
     /// Whether most of the first side begin or end with the same, and some would be equal without.
@@ -240,29 +243,20 @@ impl<'a> Sides<'a> {
                 let equal = parts.filter(|it| it.0 == common && without.0.contains(it.1)).count();
                 if equal >= least && is_rare(&without.0) && is_rare(&self.equal) {
                     let what = format!("{how} '{}'", common.escape_ascii());
-                    return Some(told(with, &what, without, CUT_OFF));
+                    return Some(told(&with.1.name, &what, &without.1.name, CUT_OFF));
                 }
             }
         }
         None
     }
-
-    /// Whether keys of both sides are the same without case, and signs around them.
-    fn bare(&self) -> Option<String> {
-        let [(list, of_list), (input, of_input)] = &self.both;
-        let bares: HashSet<String> = input.iter().map(|key| bare(key)).collect();
-        let same = list.iter().map(|key| bare(key));
-        let same: Vec<_> = same.filter(|it| !it.is_empty() && bares.contains(it)).collect();
-        let least = list.len().min(input.len()).div_ceil(2).min(2);
-        if self.is_any_equal || same.len() < least {
-            return None;
-        }
-        Some(in_signs(same.iter().min()?.as_bytes(), &of_list.name, &of_input.name))
-    }
 }
 
-fn told((_, with): &Side<'_>, what: &str, (_, without): &Side<'_>, remedy: &str) -> String {
-    format!("records of {} {what}, unlike those of {}: {remedy}", with.name, without.name)
+fn told(with: &str, what: &str, without: &str, remedy: &str) -> String {
+    if what == CASE {
+        let (one, other) = if with < without { (with, without) } else { (without, with) };
+        return format!("records of {one} and {other} {CASE}: {remedy}");
+    }
+    format!("records of {with} {what}, unlike those of {without}: {remedy}")
 }
 
 /// What a key begins or ends with, and the rest, if there is one.

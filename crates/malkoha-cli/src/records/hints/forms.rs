@@ -2,25 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use super::looks::{LIKELY, Look, SPELLED, SURE};
-use super::proof::note;
-use crate::records::keys::{Digested, Keys};
+use malkoha::KeyHasher;
 
-/// Forms that are kept.
+use super::fields::{At, Parted};
+use super::found::{keep_parted, note};
+use super::looks::{Look, SQUEEZED, looks, signs};
+use crate::records::keys::{Digested, Keys};
+use crate::records::spelling::Joined;
+
+/// Forms that are kept, whichever have the smallest hashes.
 const MOST: usize = 4096;
 
-/// Longer keys are left out.
+/// Of longer keys, fields in so many bytes are looked at.
 pub(super) const MOST_BYTES: usize = 4096;
 
 /// Number of bits that are checked before forms, as a power of two.
 const BITS: u32 = 16;
 
+/// What a key would be.
+pub(super) struct Form {
+    /// The number of the look that it is without.
+    pub(super) look: usize,
+    /// The number of the field that it is.
+    pub(super) field: usize,
+    pub(super) text: Vec<u8>,
+}
+
 /// What keys are without looks, of files that were read.
 pub(crate) struct Forms {
-    /// The look of each, and the file.
-    forms: BTreeMap<Vec<u8>, (usize, usize)>,
+    /// The look of each, the file, and where it was.
+    forms: BTreeMap<Vec<u8>, (usize, usize, At)>,
     bits: Vec<u64>,
+    /// Their hashes have so many zeros in front.
+    zeros: u32,
+    hasher: KeyHasher,
+    records: usize,
     names: Vec<String>,
+    /// Of each file.
+    parted: Vec<Parted>,
     /// The key of a record, for the memory.
     key: Vec<u8>,
 }
@@ -28,32 +47,53 @@ pub(crate) struct Forms {
 impl Forms {
     /// Of files with these names.
     pub(crate) fn of(names: Vec<String>) -> Self {
-        Self { forms: BTreeMap::new(), bits: Vec::new(), names, key: Vec::new() }
+        Self {
+            forms: BTreeMap::new(),
+            bits: Vec::new(),
+            zeros: 0,
+            hasher: KeyHasher::new(0),
+            records: 0,
+            parted: vec![Parted::default(); names.len()],
+            names,
+            key: Vec::new(),
+        }
     }
 
     /// Adds those of a record. The keys are undigested.
     pub(crate) fn add(&mut self, file: usize, record: &[u8], keys: &Keys, digest: Digests) {
         self.key.clear();
-        if record.len() > MOST_BYTES || keys.key_of(record, &mut self.key).is_err() {
+        if keys.key_of(record, &mut self.key).is_err() {
             return;
         }
-        for (look, mut form) in forms_of(&self.key) {
-            if self.forms.len() == MOST {
-                return;
-            }
-            digest.apply(&mut form);
+        self.records += 1;
+        for Form { look, field, mut text } in keys.forms_of(&self.key, true, &mut self.parted[file])
+        {
+            digest.apply(&mut text);
             self.bits.resize(1 << (BITS - 6), 0);
-            let bit = bit(&form);
-            self.bits[bit / 64] |= 1 << (bit % 64);
-            self.forms.entry(form).or_insert((look, file));
+            if self.hasher.hash_bytes(&text).leading_zeros() >= self.zeros {
+                let bit = bit(&text);
+                self.bits[bit / 64] |= 1 << (bit % 64);
+                self.forms.entry(text).or_insert((look, file, (field, self.records)));
+            }
+            while self.forms.len() > MOST {
+                self.zeros += 1;
+                let Self { forms, zeros, hasher, .. } = self;
+                forms.retain(|text, _| hasher.hash_bytes(text).leading_zeros() >= *zeros);
+            }
         }
+    }
+
+    /// What was seen of the files is kept to be told.
+    pub(crate) fn settled(self) -> Self {
+        self.names.iter().zip(&self.parted).for_each(|(name, parted)| keep_parted(name, parted));
+        self
     }
 
     /// Proves what they are, if these are in another file: `find` returns its name.
     pub(crate) fn prove(&self, find: impl Fn(&[u8], usize) -> Option<String>) {
-        for (form, &(look, file)) in &self.forms {
+        for (form, &(look, file, at)) in &self.forms {
             if let Some(other) = find(form, file) {
-                note(look, &self.names[file], Some(&other), form);
+                note(look, [Some(&self.names[file]), Some(&other)], form, at);
             }
         }
     }
@@ -62,13 +102,14 @@ impl Forms {
         self.forms.is_empty()
     }
 
-    pub(super) fn get(&self, key: &[u8]) -> Option<(usize, &str)> {
+    /// The look of a form, its file, and where it was.
+    pub(super) fn get(&self, key: &[u8]) -> Option<(usize, &str, At)> {
         let bit = bit(key);
         if self.bits.get(bit / 64)? >> (bit % 64) & 1 == 0 {
             return None;
         }
-        let &(look, file) = self.forms.get(key)?;
-        Some((look, &self.names[file]))
+        let &(look, file, at) = self.forms.get(key)?;
+        Some((look, &self.names[file], at))
     }
 }
 
@@ -93,6 +134,76 @@ impl Keys {
     pub(crate) fn before_digests(&self) -> (Self, Digests) {
         (self.undigested(), Digests(self.digest))
     }
+
+    /// What a key would be without each of its looks; fields only if these are wanted. Counts what
+    /// it has between fields.
+    pub(super) fn forms_of(&self, key: &[u8], with_fields: bool, parted: &mut Parted) -> Vec<Form> {
+        if self.spelling.joined != Joined::Nothing && key.contains(&b'\t') {
+            let fields: Vec<&[u8]> = key.split(|&byte| byte == b'\t').collect();
+            return if fields.iter().all(|field| is_plain(field)) {
+                Vec::new()
+            } else {
+                forms_of_fields(&fields)
+            };
+        }
+        if is_plain(key) {
+            parted.count(0, false);
+            return Vec::new();
+        }
+        let start = &key[..key.len().min(MOST_BYTES)];
+        let signs = signs(start);
+        parted.count(signs, with_fields);
+        let of_key = |(number, look): (usize, &Look)| {
+            let is_field = number > SQUEEZED;
+            let of = if is_field { start } else { key };
+            let is_read = if is_field { with_fields } else { key.len() <= MOST_BYTES };
+            let is_read = is_read && look.may_have(signs);
+            let mut texts = if is_read { (look.without)(of) } else { Vec::new() };
+            if start.len() < key.len() {
+                // The last one may go on.
+                texts.pop();
+            }
+            (number, texts)
+        };
+        let mut forms: Vec<Form> = Vec::new();
+        for (look, texts) in looks().enumerate().map(of_key) {
+            for (field, text) in texts.into_iter().enumerate() {
+                let mut known = forms.iter().take(MOST_KNOWN);
+                if !text.is_empty() && text != key && known.all(|it| it.text != text) {
+                    forms.push(Form { look, field, text });
+                }
+            }
+        }
+        forms
+    }
+
+    /// What a key would be with looks, if it can be without.
+    pub(super) fn forms_with(key: &[u8]) -> impl Iterator<Item = Form> {
+        let with = looks().enumerate().filter_map(|(look, it)| Some((look, it.with?)));
+        let forms = with.map(|(look, with)| Form { look, field: 0, text: with(key) });
+        forms.filter(move |form| form.text != key)
+    }
+}
+
+/// Forms among which others are not repeated.
+const MOST_KNOWN: usize = 16;
+
+/// What several fields would be without the looks that they have.
+fn forms_of_fields(fields: &[&[u8]]) -> Vec<Form> {
+    let whole = |(number, look): (usize, &Look)| {
+        let without = |field: &&[u8]| (look.without)(field).into_iter().find(|it| !it.is_empty());
+        let without: Vec<_> = fields.iter().map(without).collect();
+        let has_it = without.iter().any(Option::is_some) && number <= SQUEEZED;
+        let fields = without.into_iter().zip(fields);
+        let texts = fields.map(|(without, field)| without.unwrap_or_else(|| field.to_vec()));
+        has_it.then(|| Form {
+            look: number,
+            field: 0,
+            text: texts.collect::<Vec<_>>().join(&b'\t'),
+        })
+    };
+    let (all, forms) = (fields.join(&b'\t'), looks().enumerate().filter_map(whole));
+    forms.filter(|form| form.text != all).collect()
 }
 
 /// A bit for a key, by its length, beginning and end.
@@ -104,29 +215,14 @@ fn bit(key: &[u8]) -> usize {
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as usize
 }
 
-/// All looks that can be proved. Their numbers are those of forms.
-pub(super) fn looks() -> impl Iterator<Item = &'static Look> {
-    SURE.iter().chain(&LIKELY).chain(&SPELLED)
-}
-
-/// What a key would be without each of its looks, with their numbers; the last is without case and
-/// signs around it.
-pub(super) fn forms_of(key: &[u8]) -> Vec<(usize, Vec<u8>)> {
-    if is_plain(key) {
-        return Vec::new();
-    }
-    let of_looks = looks().map(|look| (look.without)(key)).chain([vec![bare(key).into_bytes()]]);
-    let all = of_looks.enumerate().flat_map(|(n, forms)| forms.into_iter().map(move |it| (n, it)));
-    all.filter(|(_, form)| !form.is_empty() && form != key).collect()
-}
-
 /// Whether a key has no look, as most have none.
+#[inline]
 pub(super) fn is_plain(key: &[u8]) -> bool {
     const USUAL: [bool; 256] = {
         let (mut usual, mut byte) = ([false; 256], 0_u8);
         while byte < 128 {
             let is_letter = byte.is_ascii_lowercase() || byte.is_ascii_digit();
-            usual[byte as usize] = is_letter || matches!(byte, b'.' | b'@' | b'_' | b'-');
+            usual[byte as usize] = is_letter || matches!(byte, b'.' | b'@');
             byte += 1;
         }
         usual
@@ -136,11 +232,6 @@ pub(super) fn is_plain(key: &[u8]) -> bool {
         && ends.iter().flatten().all(|it| it.is_ascii_alphanumeric())
         && !key.starts_with(b"0")
         && !key.starts_with(b"www.")
-        && key.get(2) != Some(&b'-')
-}
-
-/// A key without case, and signs around it; nothing of a long one.
-pub(super) fn bare(key: &[u8]) -> String {
-    let text = if key.len() > 256 { "".into() } else { String::from_utf8_lossy(key) };
-    text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase()
+        && !(key.ends_with(b".0")
+            || key.len() > 4 && key[key.len() - 4] == b'.' && ends[1] < Some(&b'a'))
 }

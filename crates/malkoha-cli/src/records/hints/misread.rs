@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 
 use super::differ::keep_some;
-use super::proof;
+use super::found;
 use crate::failure::tell;
 use crate::records::batch::Source;
 use crate::records::fields::Delimiter;
@@ -31,10 +31,11 @@ impl Keys {
         if let Some(what) = misread.filter(|_| tally.of_lists) {
             bail!("{name} seems to {what}");
         }
-        if let Some(what) = misread.map(str::to_owned).or_else(|| self.mistaken(start)) {
+        if let Some(what) = misread.map(str::to_owned).or_else(|| self.mistaken(source.text, start))
+        {
             tell(&format!("malkoha: {name} seems to {what}"));
             tally.keep_no_more(source.file);
-            proof::is_misread();
+            found::is_misread();
             return Ok(());
         }
         let Ok(keys) = self.resolve(source.header) else { return Ok(()) };
@@ -49,11 +50,6 @@ impl Keys {
             keep_some(tally, &keys, source.file, records);
         }
         Ok(())
-    }
-
-    /// Whether the keys are fields, or digests.
-    pub(super) fn are_fields(&self) -> bool {
-        self.digest.is_some() || !matches!(self.pick, Pick::Whole | Pick::Only(_) | Pick::NoObject)
     }
 
     /// What would be digested.
@@ -105,7 +101,7 @@ impl Keys {
     }
 
     /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
-    fn mistaken(&self, start: &[u8]) -> Option<String> {
+    fn mistaken(&self, text: &[u8], start: &[u8]) -> Option<String> {
         let mut lines = start.split(|&byte| byte == self.form.separator);
         let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));
         let is_sequence = second.len() >= 10
@@ -125,7 +121,7 @@ impl Keys {
             _ if self.is_digest(first) && (second.is_empty() || self.is_digest(second)) => {
                 "have digests already: leave --digest away to compare these".into()
             }
-            _ => return self.parted(start, first),
+            _ => return self.parted(start, first).or_else(|| self.in_one_line(text, start)),
         })
     }
 
@@ -146,16 +142,55 @@ impl Keys {
             return Some("be CSV: --csv and --list-csv read its quotes".into());
         }
         let lines = start.split(|&byte| byte == self.form.separator);
-        let lines: Vec<_> = lines.filter(|line| !line.trim_ascii().is_empty()).take(4).collect();
+        let lines: Vec<_> = lines.filter(|line| !line.trim_ascii().is_empty()).take(16).collect();
         let is_csv = matches!(self.form.kind, Kind::Csv { .. });
         let others = if is_csv { &b"\t;,|"[..] } else { b"\t;,| " };
-        let other = others.iter().find(|&byte| lines.iter().all(|line| line.contains(byte)))?;
-        let are_parted = lines.iter().any(|line| line.contains(&delimiter));
-        (!lines.is_empty() && !are_parted).then(|| {
-            format!(
-                "have fields between '{}': -t and --list-delimiter say so",
-                other.escape_ascii()
-            )
+        let counts = |byte| lines.iter().map(move |line| memchr::memchr_iter(byte, line).count());
+        let is_alike = |byte| counts(byte).all(|count| Some(count) == counts(byte).next());
+        let has_any = |byte| counts(byte).any(|count| count > 0);
+        // Numbers may have commas in them.
+        let is_between = |byte| {
+            lines.len() > 2
+                && counts(byte).all(|count| count > 0)
+                && is_alike(byte)
+                && (!is_alike(delimiter) && !has_any(b'"') || self.are_in_keys(byte, &lines))
+                && b"\t;|".contains(&byte)
+        };
+        let first = &lines[..lines.len().min(4)];
+        let are_parted = first.iter().any(|line| line.contains(&delimiter));
+        let is_other = |byte| !are_parted && first.iter().all(|line| line.contains(&byte));
+        let mut others = others.iter().copied().filter(|&byte| byte != delimiter);
+        let other = others.find(|&byte| has_any(byte) && (is_other(byte) || is_between(byte)))?;
+        Some(format!(
+            "have fields between '{}': -t and --list-delimiter say so",
+            other.escape_ascii()
+        ))
+    }
+
+    /// The remedy if many short records seem to be in one line.
+    fn in_one_line(&self, text: &[u8], start: &[u8]) -> Option<String> {
+        let are_short = |sign: u8| {
+            let mut parts = start.split(|&byte| byte == sign);
+            parts.clone().nth(LOOKED / 64).is_some() && parts.all(|part| part.len() < 64)
+        };
+        let is_one = start.len() == LOOKED
+            && self.form.is_line()
+            && !text[..text.len() - 1].contains(&self.form.separator);
+        let sign = [b'\t', b',', b';', b'|'].into_iter().find(|&sign| is_one && are_short(sign))?;
+        let remedy = match start.trim_ascii_start().first()? {
+            b'{' => return None,
+            b'[' => "jq -c '.[]'".into(),
+            _ => format!(r"tr '{}' '\n'", sign.escape_ascii()),
+        };
+        Some(format!("have many records in one line: write each in a line first, as by {remedy}"))
+    }
+
+    /// Whether the keys of all these records have a sign.
+    fn are_in_keys(&self, sign: u8, records: &[&[u8]]) -> bool {
+        let mut key = Vec::new();
+        records.iter().all(|record| {
+            key.clear();
+            self.uncounted().key_of(record, &mut key).is_ok() && key.contains(&sign)
         })
     }
 

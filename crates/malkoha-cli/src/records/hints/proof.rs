@@ -5,161 +5,166 @@
 //! and the keys of the other side are looked up there. What some of those would be is looked up
 //! where they themselves were.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use parking_lot::Mutex;
 
-use super::forms::{Forms, MOST_BYTES, forms_of, is_plain, looks};
-use super::looks::Look;
+use super::fields::Parted;
+use super::forms::{Form, Forms, is_plain};
+use super::found::{PROVED, is_any_equal, keep_parted, note};
+use super::looks::{SQUEEZED, looks};
 use crate::records::batch::Batch;
-use crate::records::tally::Tally;
+use crate::records::keys::Keys;
 
-/// All keys up to this number are looked at, and of as many others one in 2, in 4 and so on.
+/// All keys up to this number are looked at, and of as many others one in 2, in 4 and so on; fewer
+/// if so many had looks.
 const DENSE: usize = 1024;
 
-/// Fewer prove nothing.
-const LEAST: usize = 2;
+/// Of so many that have looks, fields are looked up, and of one in so many others.
+const DENSE_FIELDS: usize = 256;
+const SPARSE_FIELDS: usize = 16;
 
-/// Keys of a look that are counted.
-const MOST_COUNTED: usize = 1000;
+/// So many keys are looked up with looks, and one in so many others.
+const DENSE_WITH: usize = 64;
 
-/// What was proved.
-struct Proved {
-    /// Keys that are not equal to any of the other side.
-    unequal: AtomicUsize,
-    /// Forms that were looked up.
-    tries: AtomicUsize,
-    found: Mutex<Vec<Found>>,
-    /// A file has another form than it is read in, which tells more.
-    is_misread: AtomicBool,
+/// The look that keys of both sides have, if they are the same without the look of one and that of
+/// the other.
+fn both(one: usize, other: usize) -> Option<usize> {
+    let of = |number| looks().nth(number).filter(|it| it.folds);
+    let (one_look, other_look) = (of(one)?, of(other)?);
+    let is_weak = one_look.is_weak() || other_look.is_weak();
+    Some(if is_weak { SQUEEZED } else { one.max(other) })
 }
 
-static PROVED: Proved = Proved {
-    unequal: AtomicUsize::new(0),
-    tries: AtomicUsize::new(0),
-    found: Mutex::new(Vec::new()),
-    is_misread: AtomicBool::new(false),
-};
+/// Takes the number of a key that is in the other side, and the file that has it, if it is known.
+pub(crate) type EachFound<'a> = dyn FnMut(usize, Option<&str>) + 'a;
 
-/// Nothing is proved by a file that is misread.
-pub(super) fn is_misread() {
-    PROVED.is_misread.store(true, Ordering::Relaxed);
-}
+/// Looks keys up.
+pub(crate) type Find<'a> = dyn Fn(&[&[u8]], &mut EachFound<'_>) -> Result<()> + 'a;
 
-/// Keys of one look.
-pub(super) struct Found {
-    number: usize,
-    /// The file whose keys have it, and the other one, where it is known.
-    pub(super) with: String,
-    pub(super) without: Option<String>,
-    /// What they would be.
-    pub(super) forms: BTreeSet<Vec<u8>>,
-}
-
-impl Found {
-    /// None if they differ in case and signs.
-    pub(super) fn look(&self) -> Option<&'static Look> {
-        looks().nth(self.number)
-    }
-}
-
-/// Notes that a key of a file would be this form, which another file has, without a look.
-pub(super) fn note(number: usize, with: &str, without: Option<&str>, form: &[u8]) {
-    let mut all = PROVED.found.lock();
-    let is_it =
-        |it: &Found| it.number == number && it.with == with && it.without.as_deref() == without;
-    let at = all.iter().position(is_it).unwrap_or_else(|| {
-        let (with, without) = (with.to_owned(), without.map(str::to_owned));
-        all.push(Found { number, with, without, forms: BTreeSet::new() });
-        all.len() - 1
-    });
-    if all[at].forms.len() < MOST_COUNTED {
-        all[at].forms.insert(form.to_vec());
-    }
-}
-
-/// What was proved: the looks of more keys than are found by mistake, at this rate.
-pub(super) fn proved(fpr: f64) -> Vec<Found> {
-    #[expect(clippy::cast_precision_loss, reason = "a rate")]
-    let mistakes = 10.0 * fpr * PROVED.tries.load(Ordering::Relaxed) as f64;
-    let mut found = std::mem::take(&mut *PROVED.found.lock());
-    let is_told = !PROVED.is_misread.load(Ordering::Relaxed);
-    #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
-    found.retain(|it| is_told && it.forms.len() >= LEAST && it.forms.len() as f64 > mistakes);
-    found.sort_by_key(|it| it.number);
-    found
+/// Where keys of a batch are looked up that are not equal to any of the other side.
+pub(crate) struct Others<'a> {
+    pub(crate) forms: &'a [&'a Forms],
+    pub(crate) find: &'a Find<'a>,
 }
 
 impl Batch<'_, '_> {
-    /// Looks at keys that are not equal to any of the other side. `find` returns the number of a
-    /// key that is in the other side, and the file that has it, if it is known.
+    /// Looks at keys that are not equal to any of the other side.
     pub(crate) fn prove(
         &self,
-        tally: &Tally,
         unequal: usize,
         is_unequal: impl Fn(usize) -> bool,
-        others: &[&Forms],
-        find: impl Fn(&[&[u8]]) -> Result<Option<(usize, Option<String>)>>,
+        others: &Others<'_>,
     ) -> Result<()> {
-        if unequal == 0 {
-            return Ok(());
-        }
+        let Some(tally) = self.tally().filter(|_| unequal > 0) else { return Ok(()) };
         let name = tally.name(self.file());
-        for other in others.iter().filter(|it| !it.is_empty()) {
+        for other in others.forms.iter().filter(|it| !it.is_empty()) {
             for (i, key) in self.keys.iter().enumerate().filter(|(_, key)| !key.is_empty()) {
-                if let Some((look, of)) = other.get(key).filter(|_| is_unequal(i)) {
-                    note(look, of, Some(name), key);
+                if let Some((look, of, at)) = other.get(key).filter(|_| is_unequal(i)) {
+                    note(look, [Some(of), Some(name)], key, at);
                 }
             }
         }
-        for Candidate { forms, .. } in self.candidates(unequal, is_unequal) {
-            let texts: Vec<&[u8]> = forms.iter().map(|(_, form)| &form[..]).collect();
-            let known = |text: &&[u8]| others.iter().find_map(|it| it.get(text));
-            let mut known = texts.iter().map(known).enumerate();
-            let known = || known.find_map(|(n, of)| Some((n, Some(of?.1.to_owned()))));
-            if let Some((n, of)) = find(&texts)?.or_else(known) {
-                note(forms[n].0, tally.name(self.file()), of.as_deref(), texts[n]);
+        // If they are not known, keys of the other side may have looks.
+        let has_forms = !others.forms.is_empty();
+        for candidate in self.candidates(unequal, !has_forms, is_unequal) {
+            let texts: Vec<&[u8]> = candidate.forms.iter().map(|it| &it.0.text[..]).collect();
+            (others.find)(&texts, &mut |i, of| candidate.note(i, name, of))?;
+            // Both may have it.
+            for (Form { look, text, .. }, _) in &candidate.forms {
+                if let Some((other, of, _)) = others.forms.iter().find_map(|it| it.get(text))
+                    && let Some(look) = both(*look, other)
+                {
+                    note(look, [Some(name), Some(of)], text, (0, 0));
+                }
             }
         }
         Ok(())
     }
 
-    /// What some of these keys would be without their looks, given how many are of interest.
+    /// The same, given which keys are equal to one. `find` sets which keys are in the other side.
+    pub(crate) fn prove_by(
+        &self,
+        found: &[bool],
+        forms: &[&Forms],
+        find: impl Fn(&[&[u8]], &mut [bool]) -> Result<()>,
+    ) -> Result<()> {
+        let find = |keys: &[&[u8]], each: &mut EachFound<'_>| {
+            let mut are_in = vec![false; keys.len()];
+            find(keys, &mut are_in)?;
+            let all = are_in.into_iter().enumerate().filter(|&(_, is_in)| is_in);
+            all.for_each(|(i, _)| each(i, None));
+            Ok(())
+        };
+        let unequal = found.iter().filter(|&&found| !found).count();
+        if unequal < found.len() && !is_any_equal() {
+            PROVED.is_any_equal.store(true, Ordering::Relaxed);
+        }
+        self.prove(unequal, |i| !found[i], &Others { forms, find: &find })
+    }
+
+    /// What some of these keys would be without their looks, and with others, given how many are of
+    /// interest.
     pub(crate) fn candidates(
         &self,
         count: usize,
+        with_looks: bool,
         is_of_interest: impl Fn(usize) -> bool,
     ) -> Vec<Candidate> {
         let before = PROVED.unequal.fetch_add(count, Ordering::Relaxed);
+        let looked = PROVED.looked.load(Ordering::Relaxed);
         let digests = self.keys_of.are_digests().then(|| self.keys_of.before_digests());
-        let mut candidates = Vec::new();
-        for i in (0..self.len()).step_by((before / DENSE).next_power_of_two()) {
+        let (mut candidates, mut parted, mut tries) = (Vec::new(), Parted::default(), Vec::new());
+        let sparse = if looked < DENSE { 1 } else { 4 };
+        let step = (before / DENSE).next_power_of_two() * sparse;
+        for (n, i) in (0..self.len()).step_by(step).enumerate() {
+            let n = before / step + n;
             let mut key = Vec::new();
             let key = match &digests {
                 Some((keys, _)) if keys.key_of(self.records[i], &mut key).is_err() => continue,
                 Some(_) => &key,
                 None => self.keys[i],
             };
-            if key.len() > MOST_BYTES || is_plain(key) || !is_of_interest(i) {
+            let is_plain = is_plain(key);
+            let with_looks =
+                with_looks && (before + i < DENSE_WITH || n.is_multiple_of(DENSE_WITH));
+            if is_plain && !with_looks {
+                parted.count(0, false);
+            }
+            if key.is_empty() || is_plain && !with_looks || !is_of_interest(i) {
                 continue;
             }
-            let mut forms = forms_of(key);
-            if let Some((_, digest)) = &digests {
-                forms.iter_mut().for_each(|(_, form)| digest.apply(form));
+            let looked = looked + candidates.len();
+            let with_fields = looked < DENSE_FIELDS || looked.is_multiple_of(SPARSE_FIELDS);
+            let without = self.keys_of.forms_of(key, with_fields, &mut parted);
+            let with = with_looks.then(|| Keys::forms_with(key)).into_iter().flatten();
+            let without = without.into_iter().map(|form| (form, false));
+            let mut forms: Vec<_> = without.chain(with.map(|form| (form, true))).collect();
+            for (form, _) in &mut forms {
+                digests.iter().for_each(|(_, digest)| digest.apply(&mut form.text));
+                tries.resize(tries.len().max(form.look + 1), 0);
+                tries[form.look] += 1;
             }
-            PROVED.tries.fetch_add(forms.len(), Ordering::Relaxed);
-            candidates.push(Candidate { record: i, forms });
+            candidates.push(Candidate { record: i, at: before + i, forms });
         }
+        PROVED.looked.fetch_add(candidates.len(), Ordering::Relaxed);
+        if let Some(tally) = self.tally() {
+            keep_parted(tally.name(self.file()), &parted);
+        }
+        let mut all = PROVED.tries.lock();
+        let len = all.len().max(tries.len());
+        all.resize(len, 0);
+        all.iter_mut().zip(tries).for_each(|(all, tries)| *all += tries);
         candidates
     }
 }
 
-/// What the key of a record would be without its looks.
+/// What the key of a record would be without its looks, or with them.
 pub(crate) struct Candidate {
     pub(crate) record: usize,
-    forms: Vec<(usize, Vec<u8>)>,
+    /// Its number among all.
+    at: usize,
+    forms: Vec<(Form, bool)>,
 }
 
 impl Candidate {
@@ -168,22 +173,16 @@ impl Candidate {
         Self { record, ..self }
     }
 
-    /// The first form that is in.
-    pub(crate) fn find(&self, is_in: impl Fn(&[u8]) -> bool) -> Option<Known<'_>> {
-        let (look, form) = self.forms.iter().find(|(_, form)| is_in(form))?;
-        Some(Known { look: *look, form })
+    /// The numbers of forms that are in.
+    pub(crate) fn find(&self, is_in: impl Fn(&[u8]) -> bool) -> Vec<usize> {
+        let forms = self.forms.iter().enumerate();
+        forms.filter(|(_, (form, _))| is_in(&form.text)).map(|(i, _)| i).collect()
     }
-}
 
-/// What the key of a record would be, which is known.
-pub(crate) struct Known<'a> {
-    look: usize,
-    form: &'a [u8],
-}
-
-impl Known<'_> {
-    /// Notes that a record of this file is not equal to any, and would be.
-    pub(crate) fn prove(&self, name: &str) {
-        note(self.look, name, None, self.form);
+    /// Notes that a record of this file is not equal to any of another one, and would be.
+    pub(crate) fn note(&self, i: usize, name: &str, other: Option<&str>) {
+        let (form, is_with) = &self.forms[i];
+        let (with, without) = if *is_with { (other, Some(name)) } else { (Some(name), other) };
+        note(form.look, [with, without], &form.text, (form.field, self.at));
     }
 }
