@@ -28,6 +28,17 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
     const OTHERS: &str = "ip|ips|ipv4|ipv6|network|networks|addresses|ranges|subnets|entries|list|\
                           lists|the|our|my|these|following|below|are|is|always|domain|domains|\
                           name|names|site|sites";
+    // Whole words, because names of people and companies begin with some of them.
+    const ALLOWED: &str = "allow|allows|allowed|allowlist|allowlists|allowlisted|whitelist|\
+                           whitelists|whitelisted|exception|exceptions|except|excluded|exclusion|\
+                           exclusions|exempt|exempted|trusted|safelist|safelisted|permit|\
+                           permitted|ignored|unblocked";
+    const BLOCKED: &str = "block|blocks|blocked|blocklist|blocklists|blocklisted|blacklist|\
+                           blacklists|blacklisted|deny|denied|denylist|ban|bans|banned|banlist";
+    let has_list = || line.windows(4).any(|it| it.eq_ignore_ascii_case(b"list"));
+    let is_of = |word: &[u8], words: &str, colour: &str| {
+        is_one_of(word, words) || is_one_of(word, colour) && has_list()
+    };
     let is_other = |word: &[u8]| meaning(word) == Some(Word::Label) || is_one_of(word, OTHERS);
     let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'.';
     let mut verdict = None;
@@ -38,8 +49,8 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
         return None;
     }
     for word in line.split(is_sign).filter(|it| !it.is_empty()) {
-        let passes = is_of_allowed(word) || meaning(word) == Some(Word::Except);
-        if passes || is_of_blocked(word) {
+        let passes = is_of(word, ALLOWED, "white");
+        if passes || is_of(word, BLOCKED, "black") {
             // Two of them make a sentence, a number counts what is in the list.
             if verdict.replace(passes).is_some() {
                 return None;
