@@ -142,7 +142,10 @@ impl Blocks {
             let (end, skipped): (&[u8], _) = match (self.all.last().map(|it| it.end), line) {
                 (Some(End::Comment(end)), _) => (end, 0),
                 // Others are patterns.
-                (_, [b'/', b'*'] | [b'/', b'*', b' ' | b'*' | b'\t' | b'0'..=b'9', ..]) => {
+                (_, [b'/', b'*'] | [b'/', b'*', b' ' | b'*' | b'\t', ..]) => (b"*/", 2),
+                (_, [b'/', b'*', b'0'..=b'9', rest @ ..])
+                    if memchr::memmem::find(rest, b"*/").is_some() =>
+                {
                     (b"*/", 2)
                 }
                 (_, [b'<', b'!', b'-', b'-', ..]) => (b"-->", 4),

@@ -152,7 +152,7 @@ pub(crate) fn is_of_blocked(name: &[u8]) -> bool {
     const SIGNS: &str = "drop deny denied reject black blocklist blocked bann bad malicious \
                          malware attack spam abus tarpit f2b forbid sinkhole nxdomain quarantine";
     name.len() > 2
-        && (is_one_of(name, "block|ban") || has_one(name, SIGNS))
+        && (parts(name).any(|it| is_one_of(it, "block|ban|adblock")) || has_one(name, SIGNS))
         && !has_one(name, "accept allow white pass permit trust unb")
 }
 
@@ -176,10 +176,13 @@ pub(crate) fn verdict_of(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// The words that a name has: `trusted-ips`, `notNets`.
+/// The words that a name has: `trusted-ips`, `notNets`. Names of companies have one: `TrustArc`.
 pub(crate) fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = name.split(|byte| !byte.is_ascii_alphanumeric());
-    words.flat_map(|it| it.chunk_by(|a, b| !(a.is_ascii_lowercase() && b.is_ascii_uppercase())))
+    words.flat_map(|it| {
+        let is_camel = it.first().is_some_and(u8::is_ascii_lowercase);
+        it.chunk_by(move |a, b| !is_camel || !(a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+    })
 }
 
 /// Whether a word begins with one of those in a text, whatever its case.
@@ -194,11 +197,14 @@ pub(crate) fn begins_with_one(word: &[u8], starts: &str) -> bool {
 
 /// Whether one of the words of a name says that what has it may pass.
 pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
-    const STARTS: &str = "allow white trust bypass ignor passthr safe exempt exclu unblock unban";
+    const ALLOWED: &str = "allow|allows|allowed|allowing|white|trust|trusted|bypass|bypassed|\
+                           ignore|ignores|ignored|passthru|passthrough|safe|exempt|exempted|\
+                           exclude|excludes|excluded|excluding|exclusion|exclusions|exception|\
+                           exceptions|unblock|unblocked|unban|unbanned|approved";
     let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed);
     is_one(name)
-        || parts(name).any(|it| begins_with_one(it, STARTS) || it.len() < name.len() && is_one(it))
-        || has_one(name, "whitelist allowlist")
+        || parts(name).any(|it| is_one_of(it, ALLOWED) || it.len() < name.len() && is_one(it))
+        || has_one(name, "whitelist allowlist safelist")
         || has_one(name, "allowed") && !has_one(name, "disallow notallow")
 }
 
@@ -208,6 +214,8 @@ pub(crate) fn is_of_others(name: &[u8]) -> bool {
     const STARTS: &str = "nameserver upstream fallback bootstrap resolver server prox forward fake \
                           sniff skip rewrite customdns mapping redirect initiator backend target \
                           endpoint gateway ipam registr radius ntp external socket parental \
-                          response sortlist extra pool";
-    parts(name).any(|it| begins_with_one(it, STARTS) || is_one_of(it, "dns|bip|base|fixed"))
+                          response sortlist pool";
+    parts(name).any(|it| begins_with_one(it, STARTS) || is_one_of(it, "dns|bip"))
+        || is_one_of(name, "base|fixed-cidr")
+        || has_one(name, "extra_hosts")
 }

@@ -130,6 +130,9 @@ fn member(item: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let at = memchr::memchr2(b':', b'=', item)?;
     let (key, value) = (item[..at].trim_ascii(), &item[at + 1..]);
     let of_yaml = item[at] == b':' && value.starts_with(b" ");
+    let value = memchr::memmem::find(value, b" #").map_or(value, |end| &value[..end]);
+    // An object in the same line: `{"type": "block"}`.
+    let value = memchr::memmem::rfind(value, b"\":").map_or(value, |at| &value[at + 2..]);
     is_key(key).then(|| (inner(key), inner(value), of_yaml))
 }
 

@@ -102,7 +102,7 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
     if option.is_some() {
         return Rule::Unfit(Unfit::NoDomain);
     }
-    if let Some((kind, rest)) = split(line, b',') {
+    if let Some((kind, rest)) = split(line, b',').filter(|it| !it.0.contains(&b' ')) {
         return proxy(kind, rest);
     }
     match split(first, b':') {
@@ -127,7 +127,8 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
 
 /// `address name ...`
 fn hosts<'a>(line: &'a [u8], address: &[u8]) -> Rule<'a> {
-    let names = || words(line).skip(1).take_while(|word| !word.starts_with(b"#"));
+    let line = line.split(|it| *it == b'#').next().unwrap_or(line);
+    let names = || words(line).skip(1);
     if names().next().is_none() {
         return Rule::Unfit(Unfit::NoDomain);
     }
@@ -269,7 +270,7 @@ fn paths<'a>(text: &'a [u8], forwards: bool, said: Option<&[u8]>) -> Rule<'a> {
         // For one kind of addresses.
         ([b'-' | b'#', b'4' | b'6'], false) => return Rule::Unfit(Unfit::Conditional),
         (b"", _) | (b"#", false) => ALL,
-        (to, false) if is_nowhere(to) => ALL,
+        (to, false) if to.split(|it| *it == b',').all(is_nowhere) => ALL,
         _ => return Rule::Unfit(Unfit::Else),
     };
     Rule::Many(Box::new(rest[..end].split(|&byte| byte == b'/')), reach)

@@ -53,20 +53,10 @@ pub(super) fn is_nowhere(word: &[u8]) -> bool {
 
 /// Names of the machine itself, with which hosts files begin.
 pub(super) fn is_local(name: &[u8]) -> bool {
-    let names: [&[u8]; 13] = [
-        b"localhost",
-        b"localhost.localdomain",
-        b"local",
-        b"localdomain",
-        b"broadcasthost",
-        b"0.0.0.0",
-        b"ip6-localhost",
-        b"ip6-loopback",
-        b"ip6-localnet",
-        b"ip6-mcastprefix",
-        b"ip6-allnodes",
-        b"ip6-allrouters",
-        b"ip6-allhosts",
-    ];
-    names.contains(&name) || name.ends_with(b".docker.internal")
+    const NAMES: &str = "localhost localhost4 localhost6 local localdomain loopback broadcasthost \
+                         localhost.localdomain localhost4.localdomain4 localhost6.localdomain6 \
+                         0.0.0.0 ip6-localhost ip6-loopback ip6-localnet ip6-mcastprefix \
+                         ip6-allnodes ip6-allrouters ip6-allhosts";
+    NAMES.split(' ').any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
+        || name.ends_with(b".docker.internal")
 }

@@ -52,7 +52,8 @@ impl Zone {
         };
         let origin = match (name, &self.origin) {
             ([name @ .., b'.'], _) => return Some(below(name)),
-            (name, None) => return Some(name.into()),
+            (name, None) if !self.is_sure => return Some(name.into()),
+            (name, None) => return Some(below(name)),
             (name, Some(origin)) if origin.is_empty() => return Some(below(name)),
             (_, Some(origin)) => origin,
         };
