@@ -181,7 +181,7 @@ pub(crate) fn parts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = name.split(|byte| !byte.is_ascii_alphanumeric());
     words.flat_map(|it| {
         let is_camel = it.first().is_some_and(u8::is_ascii_lowercase);
-        it.chunk_by(move |a, b| !is_camel || !(a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+        it.chunk_by(move |a, b| !(is_camel && a.is_ascii_lowercase() && b.is_ascii_uppercase()))
     })
 }
 
