@@ -197,12 +197,14 @@ pub(crate) fn begins_with_one(word: &[u8], starts: &str) -> bool {
 
 /// Whether one of the words of a name says that what has it may pass.
 pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
-    const ALLOWED: &str = "allow|allows|allowed|allowing|white|trust|trusted|bypass|bypassed|\
-                           ignore|ignores|ignored|passthru|passthrough|safe|exempt|exempted|\
+    const ALLOWED: &str = "allow|allows|allowed|allowing|white|trusted|bypass|bypassed|\
+                           ignore|ignores|ignored|passthru|passthrough|exempt|exempted|\
                            exclude|excludes|excluded|excluding|exclusion|exclusions|exception|\
                            exceptions|unblock|unblocked|unban|unbanned|approved";
     let is_one = |it: &[u8]| meaning(it) == Some(Word::Allowed);
+    let whole = name.strip_suffix(b":").unwrap_or(name);
     is_one(name)
+        || is_one_of(whole, "safe|trust|safe_ips|safe-ips|safe_domains|safe-domains")
         || parts(name).any(|it| is_one_of(it, ALLOWED) || it.len() < name.len() && is_one(it))
         || has_one(name, "whitelist allowlist safelist")
         || has_one(name, "allowed") && !has_one(name, "disallow notallow")

@@ -84,7 +84,15 @@ impl Lines {
             b')' => at == 0,
             _ => true,
         });
-        let verdict = if opened > 0 { said_by(item) } else { None };
+        // Keys of JSON may be names of companies, or domains.
+        let is_name = item.starts_with(b"\"")
+            && memchr::memchr(b':', item)
+                .is_some_and(|at| item[..at].iter().any(|it| b" .".contains(it)));
+        let verdict = match opened {
+            0 => None,
+            _ if is_name => heading(item).map(Ok),
+            _ => said_by(item),
+        };
         let is_action = opened == 1 && member(item).is_some_and(|it| it.0 == b"action");
         (0..opened).for_each(|_| self.blocks.push(verdict, End::Bracket(is_action), at));
         opened > 0

@@ -1,7 +1,7 @@
 //! The lines of a list, of which one may say what others mean.
 
 use super::super::blocks::{At, Blocks, Place, Verdict, heading, indent};
-use super::text::is_local;
+use super::text::{is_local, is_nowhere, words};
 use super::zone::Zone;
 use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal};
 use crate::records::words::is_name;
@@ -117,6 +117,13 @@ impl Lines {
         let is_heading = self.begin_block(item, at);
         if is_heading && !(item.starts_with(b"[") && item.contains(&b'.')) {
             return Line::Nothing;
+        }
+        // What blocks by its form ends what a comment began.
+        if self.blocks.verdict() == Some(Ok(true))
+            && matches!(self.blocks.begins(), [b'#' | b';', ..])
+            && words(line).next().is_some_and(is_nowhere)
+        {
+            self.begin_titled(false, at);
         }
         let verdict = self.blocks.verdict().map_or(Ok(false), |it| self.judged(it));
         self.under = self.blocks.by();
