@@ -57,6 +57,8 @@ pub(super) fn is_local(name: &[u8]) -> bool {
                          localhost.localdomain localhost4.localdomain4 localhost6.localdomain6 \
                          0.0.0.0 ip6-localhost ip6-loopback ip6-localnet ip6-mcastprefix \
                          ip6-allnodes ip6-allrouters ip6-allhosts";
-    NAMES.split(' ').any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
+    // Most names begin otherwise, or are longer.
+    let may_be = name.len() < 24 && matches!(name, [b'l' | b'L' | b'b' | b'0' | b'i', ..]);
+    may_be && NAMES.split(' ').any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
         || name.ends_with(b".docker.internal")
 }

@@ -18,10 +18,10 @@ use crate::records::keys::Keys;
 
 /// All keys up to this number are looked at, and of as many others one in 2, in 4 and so on; fewer
 /// if so many had looks.
-const DENSE: usize = 1024;
+const DENSE: usize = 256;
 
 /// Of so many that have looks, fields are looked up, and of one in so many others.
-const DENSE_FIELDS: usize = 256;
+const DENSE_FIELDS: usize = 128;
 const SPARSE_FIELDS: usize = 16;
 
 /// So many keys are looked up with looks, and one in so many others.

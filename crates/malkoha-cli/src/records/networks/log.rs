@@ -76,7 +76,8 @@ pub(super) fn logged(line: &[u8]) -> Result<Range, Unfit> {
         return Err(Unfit::Undone);
     } else if has(b"] Ignore ") || has(b": Accepted ") {
         return Err(Unfit::Else);
-    } else if has(b" IN= ") {
+    } else if has(b" IN= ") || has(b" relay=") || has(b" connect to ") || has(b"] said: ") {
+        // Packets and mails that leave.
         return Err(Unfit::Goes);
     }
     if let Some(found) = row(line) {
@@ -122,7 +123,7 @@ fn row(line: &[u8]) -> Option<Result<Range, Unfit>> {
     })
 }
 
-/// A line with blanks in the place of quoted texts of several words.
+/// A line with blanks in the place of quoted texts of several words, and of addresses of mail.
 fn without_texts(line: &[u8]) -> Vec<u8> {
     let (mut text, mut at) = (line.to_vec(), 0);
     while let Some(open) = memchr(b'"', &line[at..]).map(|it| at + it + 1) {
@@ -132,6 +133,10 @@ fn without_texts(line: &[u8]) -> Vec<u8> {
         if memchr(b' ', &line[open..open + end]).is_some() {
             text[open..open + end].fill(b' ');
         }
+    }
+    for open in memmem::find_iter(line, b"=<") {
+        let end = memchr(b'>', &line[open..]).map_or(line.len(), |end| open + end);
+        text[open + 2..end].fill(b' ');
     }
     text
 }
@@ -181,7 +186,9 @@ fn told(line: &[u8]) -> Result<Range, Unfit> {
     }
     let mut theirs = found.iter().filter(|it| it.0 == Whose::Theirs).map(|it| it.1);
     match (theirs.next(), found.last()) {
-        (Some(it), Some((Whose::Theirs, _))) if theirs.all(|other| other == it) => {
+        (Some(it), Some(&(whose, last)))
+            if (whose == Whose::Theirs || last == it) && theirs.all(|other| other == it) =>
+        {
             it.ok_or(Unfit::Else)
         }
         (None, None) => Err(Unfit::NoNetwork),

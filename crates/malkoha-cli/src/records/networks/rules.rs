@@ -204,7 +204,7 @@ pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
 /// names that are known.
 pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let (mut ends, mut verdict, mut is_allowed, mut is_not) = (Ends::default(), None, false, false);
-    let (mut is_rule, mut is_from) = (false, false);
+    let (mut is_rule, mut is_from, mut is_member) = (false, false, false);
     // Rules of Windows let pass if they do not say what they do.
     let is_windows =
         words.first().is_some_and(|it| it.to_ascii_lowercase().ends_with(b"-netfirewallrule"));
@@ -212,6 +212,9 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let (mut name, mut key) = (&b":"[..], Some(Word::Known));
     let (mut last, mut words) = (&b""[..], words.iter().copied().peekable());
     while let Some(&word) = words.peek() {
+        if range(word).is_some() || is_key(word, part) {
+            is_allowed |= std::mem::take(&mut is_member);
+        }
         if range(word).is_some() {
             let joint: &[u8] = if name.ends_with(b"range") { b"to" } else { b"" };
             let mut found = part.networks(&mut words, name, joint)?;
@@ -247,10 +250,16 @@ pub(super) fn options(words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
             }
             (name, key) = (word, self::key(word, is_option));
             is_not = is_not && !is_option || last == b"!" || key == Some(Word::Not);
-            is_allowed |= key == Some(Word::Allowed) || part.is_object && is_of_allowed(word);
+            let is_of_it = key == Some(Word::Allowed) || part.is_object && is_of_allowed(word);
+            // In objects, the value tells whether it holds.
+            is_allowed |= is_of_it && !part.is_object;
+            is_member = is_of_it && part.is_object;
             is_rule |= (is_option || word == b"chain") && key == Some(Word::Way)
                 || matches!(word, b"-j" | b"--jump" | b"jump-target");
         } else {
+            if value.iter().any(u8::is_ascii_alphanumeric) {
+                is_allowed |= std::mem::take(&mut is_member) && is_one_of(value, "true|yes|on|1");
+            }
             match key {
                 Some(Word::Known | Word::Action) if is_undone() => return Err(Unfit::Undone),
                 Some(Word::Known) => is_allowed |= meaning(word) == Some(Word::Allowed),
