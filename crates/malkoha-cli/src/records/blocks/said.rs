@@ -23,6 +23,14 @@ pub(crate) fn is_state(name: &[u8]) -> bool {
     is_one_of(name, "state|status|ensure|classification")
 }
 
+/// Whether the value of a name is a text for people.
+fn is_text(name: &[u8]) -> bool {
+    is_one_of(
+        name,
+        "comment|comments|description|as_name|org|raw_data|note|notes|title|message|text",
+    )
+}
+
 /// Whether a line only says that what follows may pass (`true`) or not: `# Allowed networks`.
 pub(crate) fn heading(line: &[u8]) -> Option<bool> {
     const OTHERS: &str = "ip|ips|ipv4|ipv6|network|networks|addresses|ranges|subnets|entries|list|\
@@ -79,7 +87,7 @@ pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdi
         _ if is_false && is_of_blocked(name) => Some(Err(Unfit::Undone)),
         _ if is_state && meaning(value) == Some(Word::Disabled) => Some(Err(Unfit::Undone)),
         _ if is_state && is_of_allowed(value) => Some(Ok(true)),
-        _ if is_harmless(value) => Some(Err(Unfit::Else)),
+        _ if is_harmless(value) && !is_text(name) => Some(Err(Unfit::Else)),
         Some(Word::List) if is_of_allowed(value) => Some(Ok(true)),
         Some(Word::List) => is_of_blocked(value).then_some(Ok(false)),
         Some(Word::Allowed) if is_true || is_false => Some(Ok(is_true)),

@@ -217,7 +217,8 @@ pub(crate) fn is_of_others(name: &[u8]) -> bool {
                           sniff skip rewrite customdns mapping redirect initiator backend target \
                           endpoint gateway ipam registr radius ntp external socket parental \
                           response sortlist pool";
-    parts(name).any(|it| begins_with_one(it, STARTS) || is_one_of(it, "dns|bip"))
+    let is_bad = is_of_blocked(name) || parts(name).any(|it| is_one_of(it, "c2|cnc|botnet|open"));
+    !is_bad && parts(name).any(|it| begins_with_one(it, STARTS) || is_one_of(it, "dns|bip"))
         || is_one_of(name, "base|fixed-cidr")
         || has_one(name, "extra_hosts")
 }

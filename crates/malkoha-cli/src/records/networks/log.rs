@@ -12,7 +12,7 @@ use super::run::{are_distant, are_of_blocks, is_broken};
 const DAYS: &str = "jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
 const NAMES: &str = "time|date|ts|timestamp|@timestamp|datetime";
 /// Words and keys before the address of whom a line is about.
-const VERBS: &str = "from|client|ban|found";
+const VERBS: &str = "from|client|ban|found|banned|banning|blocked|blocking";
 const KEYS: &str = "client|clientip|client_ip|rip|rhost|remote_addr|remote_ip|remoteip|c-ip|ip|\
                     ip_address|ipaddress|ioc|indicator|@";
 /// Keys before others: one's own, and what strangers say of themselves.

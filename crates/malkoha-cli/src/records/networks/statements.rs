@@ -1,7 +1,7 @@
 //! The statements of a line, and what becomes of their networks.
 
 use super::super::Unfit;
-use super::super::blocks::{At, Verdict, is_negation, is_of_blocked, name, verdict_of};
+use super::super::blocks::{At, Verdict, is_count, is_negation, is_of_blocked, name, verdict_of};
 use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
@@ -21,6 +21,18 @@ impl Lines {
         is_object: bool,
         at: At<'_>,
     ) -> Result<Found, Line> {
+        // What a shell does if a command fails, or does not.
+        let line =
+            [&b" || "[..], b" && "].iter().fold(line, |line, sign| {
+                match memchr::memmem::find(line, sign) {
+                    Some(at)
+                        if words(&line[at..]).all(|it| range(it).is_none() || is_count(it)) =>
+                    {
+                        &line[..at]
+                    }
+                    _ => line,
+                }
+            });
         if let Some(it) = named_range(line) {
             return self.in_block(None, &[], vec![(it, false)]).map_err(Line::Unfit);
         }
