@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use malkoha::tables::Lookup;
 use malkoha::{Content, Filter};
@@ -128,6 +128,13 @@ impl<S: Save> Kept<S> {
             })?;
         }
         Ok(Self(shared))
+    }
+
+    /// Ends the sink, and saves it for the last time: a signal that comes meanwhile waits.
+    pub(crate) fn finish(self) -> Result<S> {
+        let mut sink = self.0.sink.lock();
+        sink.as_mut().map_or(Ok(()), Save::end)?;
+        sink.take().context("it was saved, and ends")
     }
 
     /// The sink, which is not saved any more.
