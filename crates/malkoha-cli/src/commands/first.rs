@@ -1,6 +1,6 @@
 //! Lines that are not in a filter, which then has them.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use malkoha::{Clock, Filter, KeyHasher};
 
 use super::keeping::{KeepArgs, Kept, Save, Saving};
