@@ -205,10 +205,7 @@ impl EditArgs {
         let (inputs, work) = reducing(&side, how);
         let kept = Kept::new(editing, &self.keep)?;
         let kept = in_order(&inputs, &progress, self.threads.threads(), work, kept)?;
-        let mut editing = kept.end().context("it was saved, and ends")?;
-        side.settle()?;
-        editing.save()?;
-        Ok(editing)
+        kept.finish(|| side.settle())
     }
 
     fn summarise<T: Table, C: Lines>(&self, editing: &Editing<T, C>) -> Result<()> {

@@ -117,7 +117,7 @@ impl<T: Table, C: Lines> Printing<T, C> {
             None => in_order(&inputs, progress, threads, work, self)?.finish()?,
             Some(keep) => {
                 let kept = in_order(&inputs, progress, threads, work, Kept::new(self, keep)?)?;
-                kept.finish()?
+                kept.finish(|| Ok(()))?
             }
         };
         if has_time && printed.lines > 0 && !printed.timed {

@@ -130,16 +130,12 @@ impl<S: Save> Kept<S> {
         Ok(Self(shared))
     }
 
-    /// Ends the sink, and saves it for the last time: a signal that comes meanwhile waits.
-    pub(crate) fn finish(self) -> Result<S> {
+    /// Ends the sink, and saves it for the last time unless `check` fails. A signal waits for that.
+    pub(crate) fn finish(self, check: impl FnOnce() -> Result<()>) -> Result<S> {
         let mut sink = self.0.sink.lock();
+        check()?;
         sink.as_mut().map_or(Ok(()), Save::end)?;
         sink.take().context("it was saved, and ends")
-    }
-
-    /// The sink, which is not saved any more.
-    pub(crate) fn end(self) -> Option<S> {
-        self.0.sink.lock().take()
     }
 }
 

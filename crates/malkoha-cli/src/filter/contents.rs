@@ -141,7 +141,7 @@ pub(crate) trait Item: Copy + Default + Ord + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What is wrong with a line, and the remedy, to follow the line's number.
+    /// The fault of a line and the remedy, as a message goes on behind the line's number.
     fn of(line: &[u8], hasher: KeyHasher, value_bits: u32) -> Result<Self>;
 
     /// The hash of the line, or of its key.

@@ -39,8 +39,8 @@ pub(crate) fn replace(path: &Path, overwrite: Overwrite, contents: &Contents<'_>
     write_to(path, overwrite, None, contents)
 }
 
-/// The same of a filter for a file that is held, as the new one then is. Another one that has taken its place
-/// stays.
+/// Replaces a file that is held by a filter, which is then held. Another file that has taken its
+/// place stays.
 pub(crate) fn replace_held<T: Lookup, C: Content>(
     path: &Path,
     overwrite: Overwrite,

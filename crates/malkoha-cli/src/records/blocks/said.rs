@@ -70,7 +70,8 @@ pub(crate) fn heading(line: &[u8]) -> Option<bool> {
     verdict
 }
 
-/// What a name, whose meaning is `key`, and its value say of what is beside them.
+/// The verdict of a name and its value on the other members of their block. `key` is the meaning of
+/// the name.
 pub(crate) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
     let is_true = is_one_of(value, "true|yes|on|1");
     let is_false = is_one_of(value, "false|no|0|$false|off");

@@ -210,8 +210,8 @@ pub(crate) fn is_of_allowed(name: &[u8]) -> bool {
         || has_one(name, "allowed") && !has_one(name, "disallow notallow")
 }
 
-/// Whether one of the words of a name says that what has it is about something else than entries:
-/// who is asked, and where requests go.
+/// Whether a name is of something else than entries: servers that are asked, or targets of
+/// requests.
 pub(crate) fn is_of_others(name: &[u8]) -> bool {
     const STARTS: &str = "nameserver upstream fallback bootstrap resolver server prox forward fake \
                           sniff skip rewrite customdns mapping redirect initiator backend target \

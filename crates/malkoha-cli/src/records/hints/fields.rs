@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::looks::{Look, look};
 use crate::records::spelling::trimmed;
 
-/// What is between fields, as it is called.
+/// Separators of fields, each with its name in messages.
 pub(super) const FIELDS: [Look; 11] = [
     parted(b"\t", |key| parts(key, b'\t'), "tabs"),
     parted(b",", |key| parts(key, b','), "commas"),

@@ -83,7 +83,7 @@ impl Forms {
         }
     }
 
-    /// What was seen of the files is kept to be told.
+    /// Keeps the counts of each file for the messages at the end.
     pub(crate) fn settled(self) -> Self {
         self.names.iter().zip(&self.parted).for_each(|(name, parted)| keep_parted(name, parted));
         self

@@ -1,4 +1,4 @@
-//! What was proved: keys of one look that would be equal without it, by their files.
+//! The proofs: keys with a property that would be equal without it, by their files.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ const MOST_COUNTED: usize = 1000;
 /// Files of which it is known what they have between fields.
 const MOST_FILES: usize = 64;
 
-/// What was proved.
+/// The proofs of a run.
 pub(super) struct Proved {
     /// Keys that are not equal to any of the other side.
     pub(super) unequal: AtomicUsize,

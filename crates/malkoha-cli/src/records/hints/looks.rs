@@ -252,9 +252,8 @@ pub(super) const SPELLED: [Look; 5] = [
 
 /// Signs that keys may be without. They are told if nothing else is.
 pub(super) const WEAK: [Look; 3] = [
-    look(b"", |key| one(Some(unframed(key))), "have signs around them", "cut these off first")
-        .folding(),
-    look(b"", |key| one(Some(bare(key))), SIGNS, "").folding(),
+    look(b"", |key| one(unframed(key)), "have signs around them", "cut these off first").folding(),
+    look(b"", |key| one(bare(key)), SIGNS, "").folding(),
     look(b"", |key| one(squeezed(key)), SIGNS, "").folding(),
 ];
 

@@ -60,14 +60,22 @@ fn text_of(key: &[u8]) -> Cow<'_, str> {
     if key.len() > MOST_SIGNS { "".into() } else { String::from_utf8_lossy(key) }
 }
 
+/// Whether a key may have signs around it.
+fn is_framed(key: &[u8]) -> bool {
+    [key.first(), key.last()].into_iter().flatten().any(|it| !it.is_ascii_alphanumeric())
+}
+
 /// A key without signs around it; nothing of a long one.
-pub(super) fn unframed(key: &[u8]) -> String {
-    text_of(key).trim_matches(|it: char| !it.is_alphanumeric()).to_owned()
+pub(super) fn unframed(key: &[u8]) -> Option<String> {
+    is_framed(key).then(|| text_of(key).trim_matches(|it: char| !it.is_alphanumeric()).to_owned())
 }
 
 /// The same without case.
-pub(super) fn bare(key: &[u8]) -> String {
-    unframed(key).to_lowercase()
+pub(super) fn bare(key: &[u8]) -> Option<String> {
+    let has_case = |it: &u8| !it.is_ascii() || it.is_ascii_uppercase();
+    let unframed = unframed(key);
+    (unframed.is_some() || key.iter().any(has_case))
+        .then(|| unframed.unwrap_or_else(|| text_of(key).into_owned()).to_lowercase())
 }
 
 /// A key without case, and all signs. Names of hosts and addresses differ in those, and so do short

@@ -10,7 +10,7 @@ use super::rules::key;
 use super::run::{are_distant, are_of_blocks, is_broken};
 
 const DAYS: &str = "jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
-const NAMES: &str = "time|date|ts|timestamp|@timestamp|datetime";
+const TIMES: &str = "time|date|ts|timestamp|@timestamp|datetime";
 /// Words and keys before the address of whom a line is about.
 const VERBS: &str = "from|client|ban|found|banned|banning|blocked|blocking";
 const KEYS: &str = "client|clientip|client_ip|rip|rhost|remote_addr|remote_ip|remoteip|c-ip|ip|\
@@ -55,7 +55,7 @@ fn begins_with_time(line: &[u8]) -> bool {
         }
         [_, _, _, b'/', ..] => is_day(&word[..3]),
         [_, _, _] if is_day(word) => !rest.is_empty(),
-        _ => matches!(rest, [b'=', ..] | [b'"', b':', ..]) && is_one_of(word, NAMES),
+        _ => matches!(rest, [b'=', ..] | [b'"', b':', ..]) && is_one_of(word, TIMES),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn logged(line: &[u8]) -> Result<Range, Unfit> {
         let is_several = next.is_some_and(|it| range(it).is_some());
         return if is_several { Err(Unfit::Scattered) } else { Ok(it) };
     }
-    told(&without_texts(line))
+    told(&without_quotes(line))
 }
 
 /// The network of a row: one that is all that is behind a time, or the only one in columns.
@@ -124,7 +124,7 @@ fn row(line: &[u8]) -> Option<Result<Range, Unfit>> {
 }
 
 /// A line with blanks in the place of quoted texts of several words, and of addresses of mail.
-fn without_texts(line: &[u8]) -> Vec<u8> {
+fn without_quotes(line: &[u8]) -> Vec<u8> {
     let (mut text, mut at) = (line.to_vec(), 0);
     while let Some(open) = memchr(b'"', &line[at..]).map(|it| at + it + 1) {
         let is_end = |end: &usize| line[open + end - 1] != b'\\' || *end == 0;
@@ -134,9 +134,10 @@ fn without_texts(line: &[u8]) -> Vec<u8> {
             text[open..open + end].fill(b' ');
         }
     }
-    for open in memmem::find_iter(line, b"=<") {
-        let end = memchr(b'>', &line[open..]).map_or(line.len(), |end| open + end);
-        text[open + 2..end].fill(b' ');
+    at = 0;
+    while let Some(open) = memmem::find(&line[at..], b"=<").map(|it| at + it + 2) {
+        at = memchr(b'>', &line[open..]).map_or(line.len(), |end| open + end);
+        text[open..at].fill(b' ');
     }
     text
 }

@@ -22,17 +22,11 @@ impl Lines {
         at: At<'_>,
     ) -> Result<Found, Line> {
         // What a shell does if a command fails, or does not.
-        let line =
-            [&b" || "[..], b" && "].iter().fold(line, |line, sign| {
-                match memchr::memmem::find(line, sign) {
-                    Some(at)
-                        if words(&line[at..]).all(|it| range(it).is_none() || is_count(it)) =>
-                    {
-                        &line[..at]
-                    }
-                    _ => line,
-                }
-            });
+        let is_other =
+            |at: &usize| words(&line[*at..]).all(|it| range(it).is_none() || is_count(it));
+        let ends = [&b" || "[..], b" && "].map(|sign| memchr::memmem::find(line, sign));
+        let end = ends.into_iter().flatten().filter(is_other).min();
+        let line = &line[..end.unwrap_or(line.len())];
         if let Some(it) = named_range(line) {
             return self.in_block(None, &[], vec![(it, false)]).map_err(Line::Unfit);
         }

@@ -7,6 +7,7 @@ use super::super::blocks::{
 use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
+use super::NAMES;
 use super::headers::said;
 use super::rules::Found;
 
@@ -24,8 +25,9 @@ impl Table {
         let text = line.strip_prefix(b"#").unwrap_or(line).trim_ascii();
         let Some(sign) = b",;\t|".iter().find(|it| text.contains(it)) else { return };
         let is_name = |it: &u8| it.is_ascii_alphanumeric() || b"_- ".contains(it);
+        let is_comment = text.len() < line.len();
         let names: Vec<_> = cells(text, *sign).collect();
-        if !names.iter().all(|it| it.iter().all(is_name) && (text == line || !it.contains(&b' '))) {
+        if !names.iter().all(|it| it.iter().all(is_name) && !(is_comment && it.contains(&b' '))) {
             return;
         }
         let says = |name: &[u8]| {
@@ -37,7 +39,7 @@ impl Table {
                 || is_of_blocked(name)
         };
         let names = names.into_iter().map(<[u8]>::to_ascii_lowercase).enumerate();
-        let columns: Vec<_> = names.filter(|it| says(&it.1)).collect();
+        let columns: Vec<_> = names.filter(|it| says(&it.1)).take(NAMES).collect();
         if !columns.is_empty() {
             (self.sign, self.columns) = (*sign, columns);
         }
