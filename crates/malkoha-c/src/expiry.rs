@@ -1,58 +1,13 @@
 //! Sets whose keys expire: their time, and keys that are seen again.
 
-use std::any::Any;
-use std::convert::identity;
 use std::ffi::c_void;
-use std::sync::RwLock;
-
-use malkoha::tables::{Ages, Expiring, Growing, Partitioned};
-use malkoha::{BatchError, Filter as Kind, InsertError, Keys};
 
 use crate::batches::each;
 use crate::filter::Filter;
 use crate::keys::hashed;
+use crate::kinds::Aging;
 use crate::memory;
 use crate::status::{Failure, Status, asked, done};
-use crate::tables::{Set, changes, read, write};
-
-/// The queries of every set whose keys expire.
-pub(crate) trait Aged: Set {
-    /// The time that keys live, the resolution, and the present time.
-    fn times(&self) -> [u64; 3];
-    fn age_hash(&self, hash: u64) -> Option<u64>;
-}
-
-impl<T: Ages + Send + Sync + 'static> Aged for RwLock<Kind<Expiring<T>, Keys>> {
-    fn times(&self) -> [u64; 3] {
-        let set = read(self);
-        [set.ttl(), set.resolution(), set.now()]
-    }
-
-    fn age_hash(&self, hash: u64) -> Option<u64> {
-        read(self).age_hash(hash)
-    }
-}
-
-impl Aged for Kind<Partitioned<Expiring<Growing>>> {
-    fn times(&self) -> [u64; 3] {
-        [self.ttl(), self.resolution(), self.now()]
-    }
-
-    fn age_hash(&self, hash: u64) -> Option<u64> {
-        Self::age_hash(self, hash)
-    }
-}
-
-changes! {
-    Aging: Aged,
-    locked <T: Ages> Kind<Expiring<T>, Keys>,
-    shared <> Kind<Partitioned<Expiring<Growing>>>,
-    => {
-        advance(now: u64) -> ();
-        refresh_hash(hash: u64) -> Result<bool, InsertError>;
-        refresh_hashes(hashes: &[u64], new: &mut [bool]) -> Result<(), BatchError>;
-    }
-}
 
 fn expiring(filter: &Filter) -> Result<&dyn Aging, Failure> {
     filter.table.expiring().ok_or_else(|| {

@@ -2,7 +2,7 @@
 //! or in files. The header `include/malkoha.h` is made from this crate, and is its documentation.
 //!
 //! ```text
-//! malkoha.h --keys, batches, pairs--> Filter (filter.rs) --> Set or Map (tables.rs) --> malkoha
+//! malkoha.h --keys, batches, pairs--> Filter (filter.rs) --> Set or Map (tables.rs, kinds.rs) --> malkoha
 //!                    `--guard (status.rs)--> a status, and its text for malkoha_error()
 //! ```
 //!
@@ -14,6 +14,7 @@ pub mod expiry;
 pub mod files;
 pub mod filter;
 pub mod keys;
+mod kinds;
 mod memory;
 pub mod options;
 pub mod pairs;

@@ -1,15 +1,16 @@
 //! The library's errors as Python exceptions, with its messages. Their classes are defined in
 //! python/malkoha/_errors.py, since each has two bases.
 
+use std::io;
+use std::path::Path;
+
 use malkoha::{BuildError as Build, InsertError as Insert};
 use malkoha::{ReadError as Read, UnionError as Unite};
 use malkoha_store::Error as Failed;
-use pyo3::exceptions::PyPermissionError;
+use pyo3::exceptions::{PyOSError, PyPermissionError};
 use pyo3::prelude::*;
 
 use malkoha_text::{OptionsError, UniteError};
-
-use crate::files::with_path;
 
 pyo3::import_exception!(malkoha._errors, BuildError);
 pyo3::import_exception!(malkoha._errors, InsertError);
@@ -104,4 +105,17 @@ pub(crate) fn read_only() -> PyErr {
     ReadOnlyError::new_err(
         "the table lies in a mapped file and cannot change: copy() it into memory, or load() it",
     )
+}
+
+/// The exception of a failed call of the system, with the name of the file.
+pub(crate) fn with_path(error: io::Error, path: &Path) -> PyErr {
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = error.to_string();
+            // Python puts the number before it.
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((code, text, path.as_os_str().to_owned()))
+        }
+        None => io::Error::new(error.kind(), format!("{error}: {}", path.display())).into(),
+    }
 }

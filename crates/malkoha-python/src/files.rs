@@ -1,14 +1,13 @@
 //! Files of sets and maps.
 
-use std::io;
 use std::path::Path;
 
 use malkoha::tables::{Fixed, Growing};
 use malkoha::{AnyFilter, Content, FileKind, Filter, Keys, MappedFile, ReadError, Values};
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::errors::Raise;
+use crate::errors::{Raise, with_path};
 use crate::lock::Lock;
 use crate::store::{Ages, Kinds, Store};
 
@@ -151,18 +150,5 @@ fn raise(error: ReadError, path: &Path) -> PyErr {
     match error {
         ReadError::Io(error) => with_path(error, path),
         other => other.raise(),
-    }
-}
-
-/// The exception of a failed call of the system, with the name of the file.
-pub(crate) fn with_path(error: io::Error, path: &Path) -> PyErr {
-    match error.raw_os_error() {
-        Some(code) => {
-            let text = error.to_string();
-            // Python puts the number before it.
-            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-            PyOSError::new_err((code, text, path.as_os_str().to_owned()))
-        }
-        None => io::Error::new(error.kind(), format!("{error}: {}", path.display())).into(),
     }
 }

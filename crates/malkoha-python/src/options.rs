@@ -7,9 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{BuildError, Raise};
 use crate::lock::Lock;
-use crate::store::{Kinds, Store};
-
-pub(crate) const BUCKETED: Layout = Layout::Bucketed { bucket_size: 4 };
+use crate::store::{BUCKETED, Kinds, Store};
 
 /// The arguments of a constructor that say what to build.
 #[derive(Default)]

@@ -18,7 +18,8 @@ use pyo3::prelude::*;
 
 use crate::errors::Raise;
 use crate::lock::Lock;
-use crate::options::BUCKETED;
+
+pub(crate) const BUCKETED: Layout = Layout::Bucketed { bucket_size: 4 };
 
 /// A set or a map.
 pub(crate) enum Store<C: Kinds> {

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 
 use super::handle::Process;
 use super::object::{Form, bytes};
-use super::snapshot::{View, of};
+use super::view::{View, of};
 use crate::errors::Raise;
 
 /// The most entries of a chunk.
@@ -60,19 +60,14 @@ struct Reader {
 type Read = Result<(Vec<u8>, Vec<u8>)>;
 
 impl PyEntries {
-    pub(super) fn new(
-        py: Python<'_>,
-        view: &View,
-        name: Option<&str>,
-        asked: Asked,
-    ) -> PyResult<Self> {
+    pub(super) fn new(py: Python<'_>, view: &View, asked: Asked) -> PyResult<Self> {
         let snapshot = Arc::clone(&view.snapshot);
         // SAFETY: the reader has the snapshot, at an address that stays, and drops it after all
         // that borrows from it, which does not leave the reader.
         let borrowed: &'static Snapshot = unsafe { &*Arc::as_ptr(&snapshot) };
         let with_values = !matches!(asked, Asked::Keys);
         let find = || {
-            let table = of(borrowed, name)?;
+            let table = of(borrowed, view.name.as_deref())?;
             match asked {
                 Asked::Keys | Asked::Pairs => Ok(table.iter()),
                 Asked::Prefix(prefix) => table.prefix(&prefix),

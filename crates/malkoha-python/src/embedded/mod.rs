@@ -11,6 +11,7 @@ mod object;
 mod snapshot;
 mod store;
 mod table;
+mod view;
 
 use pyo3::prelude::*;
 

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use malkoha_store::{Error, Result, Store, Swap, Table};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 
 use super::batch::PyBatch;
 use super::entries::{Asked, PyEntries};
 use super::handle::Handle;
 use super::object::{Form, bytes, time};
-use super::snapshot::View;
-use super::store::PyStore;
+use super::view::View;
 use crate::common_methods::length;
 
 /// The keys of one table of a store, or of the store itself.
@@ -42,6 +41,10 @@ impl PyTable {
             })
         })?;
         found.transpose().map_err(|error| error.raise(py))
+    }
+
+    pub(super) fn view(&self, py: Python<'_>) -> PyResult<View> {
+        View::new(py, &self.handle, self.name.clone(), self.form)
     }
 
     fn put_bytes(
@@ -75,8 +78,11 @@ impl PyTable {
 impl PyTable {
     #[new]
     #[pyo3(signature = (store, name, ordered=false))]
-    fn new(store: &Bound<'_, PyStore>, name: String, ordered: bool) -> PyResult<Self> {
-        let main = store.as_super().get();
+    fn new(store: &Bound<'_, Self>, name: String, ordered: bool) -> PyResult<Self> {
+        let main = store.get();
+        if main.name.is_some() {
+            return Err(PyTypeError::new_err("a table has no tables: give the store"));
+        }
         let make = |store: &Store| {
             if ordered { store.ordered_table(&name) } else { store.table(&name) }.map(drop)
         };
@@ -173,22 +179,21 @@ impl PyTable {
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         match self.indexed(py)? {
             Some(len) => Ok(len),
-            None => View::new(py, self)?.len(py),
+            None => self.view(py)?.len(py),
         }
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
         match self.indexed(py)? {
             Some(len) => Ok(len > 0),
-            None => Ok(!View::new(py, self)?.is_empty(py)?),
+            None => Ok(!self.view(py)?.is_empty(py)?),
         }
     }
 
     /// An iterator over all keys as bytes, also those that are no text.
     fn _bytes(&self, py: Python<'_>) -> PyResult<PyEntries> {
-        let mut view = View::new(py, self)?;
-        view.form = Form { text: false };
-        view.entries(py, Asked::Keys)
+        let view = View { form: Form { text: false }, ..self.view(py)? };
+        PyEntries::new(py, &view, Asked::Keys)
     }
 
     /// An empty batch of writes to this table, which are applied together or not at all.

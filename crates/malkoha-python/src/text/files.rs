@@ -10,8 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::PyDeduplicator;
-use crate::errors::ReadError;
-use crate::files::with_path;
+use crate::errors::{ReadError, with_path};
 
 #[pymethods]
 impl PyDeduplicator {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use valkey_module::raw::RedisModuleCtx;
 
 use super::context::{Context, reply_bytes};
-use super::dispatch::{Args, RetainedString};
+use super::key::{Args, RetainedString};
 use super::tasks::{Step, Task};
 use crate::error::CommandError;
 

@@ -9,7 +9,7 @@ use valkey_module::ValkeyError;
 use valkey_module::configuration::{ConfigurationFlags, register_i64_configuration};
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleString};
 
-use super::dispatch::bytes;
+use super::key::bytes;
 use crate::value::{Properties, parse_rate};
 
 static CAPACITY: AtomicI64 = AtomicI64::new(1024);

@@ -2,12 +2,11 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_int, c_long};
-use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use valkey_module::raw::{self, RedisModuleCtx};
 
-use super::dispatch::Args;
-use super::key::Key;
+use super::key::{Args, Key};
 use super::tasks::Task;
 use crate::error::CommandError;
 use crate::value::{StoredFilter, Value};
@@ -92,37 +91,6 @@ impl Context {
         let mode = raw::REDISMODULE_READ | raw::REDISMODULE_WRITE;
         // SAFETY: the context and the argument are of this call.
         unsafe { Key::open(self.raw, args.raw(index), mode) }
-    }
-
-    /// Whether the first key, which this node of a cluster had when the command began, has moved to
-    /// another node since.
-    pub(crate) fn has_moved(&self, args: &Args<'_>) -> bool {
-        let is_primary_of_cluster = self.has_flag(raw::REDISMODULE_CTX_FLAGS_CLUSTER)
-            && !self.has_flag(raw::REDISMODULE_CTX_FLAGS_SLAVE);
-        if !self.is_resumed() || !is_primary_of_cluster {
-            return false;
-        }
-        // No function returns the owner of a slot, but commands for other nodes' keys are refused.
-        // This one is accepted while a slot is imported, too; a syntax error ends it before it
-        // looks at the key. `s` stands for a string of the server's, `c` for one that ends in 0.
-        let (command, format) = (c"RESTORE-ASKING".as_ptr(), c"sccc".as_ptr());
-        let (key, number, wrong) = (args.raw(1), c"0".as_ptr(), c"".as_ptr());
-        // SAFETY: the context and the argument are of this call. The reply is freed once.
-        unsafe {
-            let reply =
-                call!(RedisModule_Call(self.raw, command, format, key, number, wrong, wrong));
-            if reply.is_null() {
-                return io::Error::last_os_error().kind() == io::ErrorKind::PermissionDenied;
-            }
-            call!(RedisModule_FreeCallReply(reply));
-        }
-        false
-    }
-
-    /// An error if another node has the key by now. A result that a thread made must not be put
-    /// there, because nobody would find it.
-    pub(crate) fn still_here(&self, args: &Args<'_>) -> Result<(), CommandError> {
-        if self.has_moved(args) { Err(CommandError::MOVED) } else { Ok(()) }
     }
 
     /// Tells watching clients and subscribers of keyspace events what happened to a key.
@@ -300,4 +268,11 @@ pub(super) unsafe fn reply_bytes(replies: *mut RedisModuleCtx, bytes: &[u8]) {
 
 fn long(len: usize) -> c_long {
     c_long::try_from(len).expect("no more items than memory")
+}
+
+/// Runs a callback's work. A callback must return even if the work panics: it returns `otherwise`
+/// then.
+#[inline]
+pub(super) fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }

@@ -10,7 +10,7 @@ use valkey_module::raw::{
     RedisModuleString, RedisModuleType, RedisModuleTypeMethods,
 };
 
-use super::dispatch::guarded;
+use super::context::guarded;
 use super::io::{RdbReader, RdbWriter};
 use super::key::{DATA_TYPE, REDISBLOOM_TYPE};
 use crate::value::{Damaged, ENCODING_VERSION, REDISBLOOM_VERSION, StoredFilter, Value};

@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString, c_int, c_longlong};
 
 use valkey_module::raw::{self, RedisModuleCtx, RedisModuleInfoCtx, RedisModuleString};
 
-use super::dispatch::{Args, Entry};
+use super::dispatch::Entry;
+use super::key::Args;
 use super::{config, data_type, metadata};
 use crate::value::stats;
 

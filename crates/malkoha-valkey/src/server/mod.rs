@@ -44,8 +44,8 @@ mod tasks;
 pub(crate) use background::Given;
 pub(crate) use config::{defaults, max_filter_bytes};
 pub(crate) use context::Context;
-pub(crate) use dispatch::{Args, Entry, RetainedString, dispatch, entry};
-pub(crate) use key::Key;
+pub(crate) use dispatch::{Entry, dispatch, entry};
+pub(crate) use key::{Args, Key, RetainedString};
 pub(crate) use load::load;
 #[cfg(not(test))]
 pub(crate) use memory::ServerMemory;

@@ -10,15 +10,16 @@
 
 use std::collections::BTreeSet;
 use std::ffi::c_int;
+use std::io;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use valkey_module::Context as Server;
-use valkey_module::raw::{RedisModuleBlockedClient, RedisModuleCtx};
+use valkey_module::raw::{self, RedisModuleBlockedClient, RedisModuleCtx};
 
-use super::context::Context;
-use super::dispatch::{Args, RetainedString, guarded};
+use super::context::{Context, guarded};
+use super::key::{Args, RetainedString};
 use crate::error::CommandError;
 
 /// The time that a piece of work takes, about: no more than half of what others are to wait at
@@ -118,6 +119,37 @@ impl Context {
             let blocked = Blocked { client, replies, database, args, task };
             go_on_after(&Server::new(self.raw()), PAUSE, Box::new(blocked));
         }
+    }
+
+    /// Whether the first key, which this node of a cluster had when the command began, has moved to
+    /// another node since.
+    pub(crate) fn has_moved(&self, args: &Args<'_>) -> bool {
+        let is_primary_of_cluster = self.has_flag(raw::REDISMODULE_CTX_FLAGS_CLUSTER)
+            && !self.has_flag(raw::REDISMODULE_CTX_FLAGS_SLAVE);
+        if !self.is_resumed() || !is_primary_of_cluster {
+            return false;
+        }
+        // No function returns the owner of a slot, but commands for other nodes' keys are refused.
+        // This one is accepted while a slot is imported, too; a syntax error ends it before it
+        // looks at the key. `s` stands for a string of the server's, `c` for one that ends in 0.
+        let (command, format) = (c"RESTORE-ASKING".as_ptr(), c"sccc".as_ptr());
+        let (key, number, wrong) = (args.raw(1), c"0".as_ptr(), c"".as_ptr());
+        // SAFETY: the context and the argument are of this call. The reply is freed once.
+        unsafe {
+            let reply =
+                call!(RedisModule_Call(self.raw(), command, format, key, number, wrong, wrong));
+            if reply.is_null() {
+                return io::Error::last_os_error().kind() == io::ErrorKind::PermissionDenied;
+            }
+            call!(RedisModule_FreeCallReply(reply));
+        }
+        false
+    }
+
+    /// An error if another node has the key by now. A result that a thread made must not be put
+    /// there, because nobody would find it.
+    pub(crate) fn still_here(&self, args: &Args<'_>) -> Result<(), CommandError> {
+        if self.has_moved(args) { Err(CommandError::MOVED) } else { Ok(()) }
     }
 }
 

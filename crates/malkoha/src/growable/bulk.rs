@@ -13,7 +13,8 @@ use super::table::Growing;
 use crate::addressing::MIX;
 use crate::layout::Search;
 use crate::table::Rounds;
-use crate::table::traits::{Fill, Lookup, value_at};
+use crate::table::batch::value_at;
+use crate::table::traits::{Fill, Lookup};
 use crate::threads::side_by_side;
 
 /// The factor of a hash that gives the path: see [`KeyBits`](super::grid::KeyBits).

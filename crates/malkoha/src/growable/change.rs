@@ -9,7 +9,8 @@ use super::table::{Growing, kicks};
 use crate::error::InsertError;
 use crate::ring;
 use crate::spill::MAX_COPIES;
-use crate::table::traits::{Change, Lookup, value_at};
+use crate::table::batch::value_at;
+use crate::table::traits::{Change, Lookup};
 
 /// Copies of a key that the table already has.
 ///

@@ -6,9 +6,9 @@ use std::array;
 
 use super::grid::KeyBits;
 use super::pool::Pool;
-use super::record::{Home, Record, count_slots};
+use super::record::{Home, Known, NOTHING_KNOWN, Record, count_slots};
 use super::shape::Shape;
-use super::table::{GrowParts, Growing, Known, NOTHING_KNOWN, narrow};
+use super::table::{GrowParts, Growing, narrow};
 use super::union::share;
 use crate::spill::SpillKey;
 

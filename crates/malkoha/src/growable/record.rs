@@ -4,7 +4,7 @@ use super::codec::AnyCodec;
 use super::grid::MIX_BITS;
 use super::segment::{Form, Segment};
 use super::shape::Shape;
-use super::table::{Known, known_bits};
+use super::widths::{MAX_BITS, MAX_DEPTH};
 
 /// Where a segment hangs in the tree: at `path`, the first `depth` bits of its keys' paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,21 @@ impl CodecCounts {
             _ => None,
         }
     }
+}
+
+/// Occupied slots by the bits that they know of their keys' strings, in slot and path.
+pub(crate) type Known = [u64; (MAX_DEPTH + MAX_BITS + 1) as usize];
+pub(crate) const NOTHING_KNOWN: Known = [0; (MAX_DEPTH + MAX_BITS + 1) as usize];
+
+/// How many bits of its key's string a fingerprint and the path of its segment at `depth` know:
+/// each split since the key arrived moved the mark up by one.
+pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
+    (depth + shape.widths.at(depth)).saturating_sub(fingerprint.trailing_zeros()) as usize
+}
+
+/// The number of bits that can be known at this depth or above, plus one.
+pub(super) fn most_known(shape: &Shape, depth: u32) -> usize {
+    (depth + shape.widths.at(depth) + 1) as usize
 }
 
 /// Occupied slots of a segment, of which `known` then counts how much each knows of its key's

@@ -9,10 +9,10 @@ use std::mem;
 use super::codec::AnyCodec;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Misfit, Overflowed, pour};
-use super::record::{Home, Record, count_slots};
+use super::record::{Home, NOTHING_KNOWN, Record, count_slots};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
-use super::table::{GrowParts, Growing, NOTHING_KNOWN, narrow};
+use super::table::{GrowParts, Growing, narrow};
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.

@@ -8,8 +8,7 @@ use super::codec::with_codec;
 use super::directory::Target;
 use super::segment::Segment;
 use super::table::Growing;
-use crate::table::batch::IN_CACHE_BYTES;
-use crate::table::traits::value_at;
+use crate::table::batch::{IN_CACHE_BYTES, value_at};
 
 /// How many keys after the request of its buckets a key is inserted, at most.
 const AHEAD: usize = 32;

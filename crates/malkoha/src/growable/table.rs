@@ -6,10 +6,9 @@ use super::codec::AnyCodec;
 use super::directory::{Directory, Entry};
 use super::grid::{Grid, PLACES};
 use super::pool::Pool;
-use super::record::{CodecCounts, Home, Record};
+use super::record::{CodecCounts, Home, Known, NOTHING_KNOWN, Record, known_bits, most_known};
 use super::segment::{Form, Segment, segment_bytes};
 use super::shape::Shape;
-use super::widths::{MAX_BITS, MAX_DEPTH};
 use crate::error::BuildError;
 use crate::format::{self, FileKind, ReadError, whole};
 use crate::key::KeyHasher;
@@ -34,10 +33,6 @@ pub(super) fn kicks(failures: u32) -> u32 {
         _ => (MAX_KICKS * FAILURES / failures).max(LEAST_KICKS),
     }
 }
-
-/// Occupied slots by the bits that they know of their keys' strings, in slot and path.
-pub(crate) type Known = [u64; (MAX_DEPTH + MAX_BITS + 1) as usize];
-pub(crate) const NOTHING_KNOWN: Known = [0; (MAX_DEPTH + MAX_BITS + 1) as usize];
 
 /// The parts of a table without spilled copies.
 #[derive(Debug)]
@@ -313,17 +308,6 @@ impl Stored for Growing {
     fn from_bytes(kind: FileKind, mut bytes: &[u8]) -> Result<(Self, KeyHasher), ReadError> {
         whole(&mut bytes, |reader| Self::read(kind, reader))
     }
-}
-
-/// How many bits of its key's string a fingerprint and the path of its segment at `depth` know:
-/// each split since the key arrived moved the mark up by one.
-pub(super) fn known_bits(shape: &Shape, depth: u32, fingerprint: u64) -> usize {
-    (depth + shape.widths.at(depth)).saturating_sub(fingerprint.trailing_zeros()) as usize
-}
-
-/// The number of bits that can be known at this depth or above, plus one.
-fn most_known(shape: &Shape, depth: u32) -> usize {
-    (depth + shape.widths.at(depth) + 1) as usize
 }
 
 /// A number that is known to be small.

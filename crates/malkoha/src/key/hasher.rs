@@ -5,7 +5,6 @@ use core::fmt;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::sip;
-use super::traits::Key;
 
 /// The hash of a filter: a function from bytes to 64 bits, and its seed or key.
 ///
@@ -120,12 +119,6 @@ impl KeyHasher {
             Keyed::Xxh3(seed) => work(Self(Keyed::Xxh3(seed))),
             Keyed::Sip13(key) => with_sip13(key, work),
         }
-    }
-
-    /// The hash of one key.
-    #[inline(always)]
-    pub(crate) fn hash_key(self, key: impl Key) -> u64 {
-        self.with(|hasher| key.hash_with(hasher))
     }
 
     /// The function.

@@ -107,3 +107,11 @@ pub trait Key {
         blocks.finish(kind::SLICE)
     }
 }
+
+impl KeyHasher {
+    /// The hash of one key.
+    #[inline(always)]
+    pub(crate) fn hash_key(self, key: impl Key) -> u64 {
+        self.with(|hasher| key.hash_with(hasher))
+    }
+}

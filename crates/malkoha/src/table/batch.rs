@@ -7,7 +7,6 @@ use crate::arch::vectorized;
 use crate::layout::copies::{self, Overflow};
 use crate::layout::{FAR_BYTES, Placement, TableLayout};
 use crate::ring::{self, GROUP};
-use crate::table::traits::value_at;
 
 /// A table of this many bytes is mostly in cache, where it takes longer to request lines than to
 /// wait for them. Without loads of several addresses at once, for which only x86-64 is compiled,
@@ -185,4 +184,11 @@ pub(super) fn probe_from<L: TableLayout>(layout: &L, hash: [u8; 8], first_segmen
     let mut probe = layout.probe(u64::from_le_bytes(hash));
     probe.segment -= first_segment;
     probe
+}
+
+/// The value at a position; 0 in a set, which has none.
+#[inline(always)]
+pub(crate) fn value_at(values: &[u64], position: usize) -> u64 {
+    debug_assert!(values.is_empty() || position < values.len(), "a value for each hash");
+    values.get(position).copied().unwrap_or(0)
 }

@@ -9,9 +9,10 @@ use crate::layout::search_budget::Refusals;
 use crate::layout::{Copies, Placement, TableLayout};
 use crate::spill::{MAX_LEN, SpillKey};
 use crate::table::batch;
+use crate::table::batch::value_at;
 use crate::table::fixed::{AnyLayout, Fixed, with_layout};
 use crate::table::rounds::{self, Rounds};
-use crate::table::traits::{Change, Fill, Lookup, value_at};
+use crate::table::traits::{Change, Fill, Lookup};
 
 impl Fill for Fixed {
     fn rounds(&self, hashes: usize, threads: usize) -> Option<Rounds> {

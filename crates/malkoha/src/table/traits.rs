@@ -23,13 +23,6 @@ pub(crate) const CHUNK: usize = 1024;
 /// Cannot be named outside this crate.
 pub trait Sealed {}
 
-/// The value at a position; 0 in a set, which has none.
-#[inline(always)]
-pub(crate) fn value_at(values: &[u64], position: usize) -> u64 {
-    debug_assert!(values.is_empty() || position < values.len(), "a value for each hash");
-    values.get(position).copied().unwrap_or(0)
-}
-
 /// A table that can be looked up in: every one.
 #[expect(clippy::len_without_is_empty, reason = "a filter's `is_empty` asks for its length")]
 pub trait Lookup: Sealed {
