@@ -3,14 +3,12 @@
 
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::record::{Home, Record};
-use super::segment::Position;
 use super::shape::ROOM;
 use super::shrink::LEAST;
 use super::table::{Growing, narrow};
 use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::Copies;
-use crate::layout::words::SLOTS;
 use crate::params::float;
 use crate::ring;
 use crate::table::traits::{Candidates, Change, Lookup};
@@ -164,33 +162,7 @@ impl Growing {
         if times.is_swept(number) {
             return;
         }
-        let form = self.records[number].form;
-        let mut gone = Vec::new();
-        let bytes = self.segments.bytes_mut(number);
-        let segment = self.records[number].segment(&self.shape);
-        for bucket in 0..form.grid.buckets() {
-            let len = segment.codec.len(segment.load(bytes, bucket));
-            for lane in (0..len.min(SLOTS)).rev() {
-                let at = Position { bucket, lane };
-                if times.age(number, segment.value(bytes, at)).is_none() {
-                    gone.push(segment.fingerprint(bytes, at));
-                    segment.remove_at(bytes, at);
-                }
-            }
-        }
-        self.records[number].len -= narrow(gone.len() as u64);
-        self.occupied -= gone.len() as u64;
-        for fingerprint in gone {
-            self.count_out(self.known_bits(number, fingerprint));
-        }
-        if !self.spill.is_empty() {
-            let spilled = self.spill.segment(narrow(number as u64));
-            let expired = |value| times.age(number, value).is_none();
-            let expired: Vec<_> = spilled.filter(|(key, _)| expired(key.value)).collect();
-            self.spill.remove_all(&expired);
-            // Copies that have lost their slot get another one, or are stashed.
-            self.place_stashed(number);
-        }
+        self.retain(number, |slot, _| times.age(number, slot.value).is_some());
         self.len = self.filled();
         times.set_swept(number);
     }

@@ -7,7 +7,6 @@ use super::record::Home;
 use super::segment::Slot;
 use super::shape::Shape;
 use super::table::Growing;
-use crate::spill::SpillKey;
 
 /// The part of a key that a slot knows.
 #[derive(Clone, Copy)]
@@ -22,7 +21,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Of a slot in a table of this shape.
-    fn new(slot: Slot, mix: Mix, Home { depth, path }: Home, shape: &Shape) -> Self {
+    pub(super) fn new(slot: Slot, mix: Mix, Home { depth, path }: Home, shape: &Shape) -> Self {
         let bits = shape.widths.at(depth);
         // Without the mark.
         let stored = slot.fingerprint & slot.fingerprint.wrapping_sub(1);
@@ -76,38 +75,24 @@ impl Growing {
         Some([half(0), half(1)])
     }
 
-    /// Calls `each` with the part of its key that each slot knows, and its value.
-    pub(super) fn for_each_slot(&self, mut each: impl FnMut(&Partial, u64)) {
+    /// Calls `each` with the part of its key that each slot knows, its value and 1, then with those
+    /// of the spilled copies and how many they are.
+    pub(super) fn for_each_copy(&self, mut each: impl FnMut(&Partial, u64, u64)) {
         for (number, record) in self.records.iter().enumerate() {
-            let bytes = self.bytes(number);
-            let segment = record.segment(&self.shape);
-            let grid = record.form.grid;
-            for bucket in scattered(grid.buckets()) {
+            let (bytes, segment) = (self.bytes(number), record.segment(&self.shape));
+            for bucket in scattered(record.form.grid.buckets()) {
                 segment.for_each_in(bytes, bucket, |slot, mix| {
-                    each(&self.partial(number, slot, mix), slot.value);
+                    each(&Partial::new(slot, mix, record.home, &self.shape), slot.value, 1);
                 });
             }
         }
-    }
-
-    /// The same for the spilled copies, and how many there are.
-    pub(super) fn for_each_spilled(&self, mut each: impl FnMut(&Partial, u64, u64)) {
         for (key, copies) in self.spill.iter() {
-            each(&self.partial_of(&key), key.value, copies);
+            let (fingerprint, place, value) = (key.fingerprint.into(), key.place.into(), key.value);
+            let record = &self.records[key.segment as usize];
+            let mix = record.segment(&self.shape).mix(fingerprint);
+            let slot = Slot { fingerprint, place, value };
+            each(&Partial::new(slot, mix, record.home, &self.shape), value, copies);
         }
-    }
-
-    /// The part of its key that a spilled copy knows.
-    pub(super) fn partial_of(&self, key: &SpillKey) -> Partial {
-        let (number, fingerprint) = (key.segment as usize, key.fingerprint.into());
-        let mix = self.segment(number).mix(fingerprint);
-        let slot = Slot { fingerprint, place: key.place.into(), value: 0 };
-        self.partial(number, slot, mix)
-    }
-
-    /// The part of its key that a slot of a segment knows.
-    pub(super) fn partial(&self, number: usize, slot: Slot, mix: Mix) -> Partial {
-        Partial::new(slot, mix, self.records[number].home, &self.shape)
     }
 
     /// The slots at the key's places whose fingerprints begin its own or continue it.
@@ -121,33 +106,10 @@ impl Growing {
     }
 }
 
-/// All buckets, each far from those before it: keys that arrive in bucket order would crowd one end
-/// of a segment, which could be left without room before the other end gets any keys.
+/// All buckets, in rounds that each go through the whole segment: keys that arrive in bucket order
+/// would crowd one end of a segment, which could be left without room before the other end gets any
+/// keys.
 fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
-    let is_coprime = |&step: &u64| {
-        let (mut a, mut b) = (buckets, step);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a == 1
-    };
-    // The golden ratio's steps stay farthest apart.
-    let step = (buckets * 5 / 8..).find(is_coprime).unwrap_or(1);
-    (0..buckets).map(move |number| number * step % buckets)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_bucket_comes_once() {
-        let most = if cfg!(miri) { 30 } else { 300 };
-        for buckets in (1..most).chain([4096, 6930, 8191, 8192]) {
-            let mut seen: Vec<u64> = scattered(buckets).collect();
-            assert!(buckets < 100 || seen[0].abs_diff(seen[1]) > buckets / 4);
-            seen.sort_unstable();
-            assert!(seen.into_iter().eq(0..buckets), "{buckets}");
-        }
-    }
+    const ROUNDS: usize = 64;
+    (0..ROUNDS as u64).flat_map(move |first| (first..buckets).step_by(ROUNDS))
 }

@@ -1,8 +1,10 @@
-//! Removing a key, and replacing its value.
+//! Removing keys, and replacing values.
 
 use super::directory::Target;
+use super::grid::Mix;
 use super::matches::Match;
-use super::table::Growing;
+use super::segment::{Position, Slot};
+use super::table::{Growing, narrow};
 
 impl Growing {
     /// Removes one copy with this value; returns whether there was one.
@@ -58,6 +60,39 @@ impl Growing {
         self.records[number].len -= 1;
         self.occupied -= 1;
         self.count_out(target.known_bits(found.fingerprint));
+    }
+
+    /// Removes what `keeps` refuses of a segment's slots and spilled copies.
+    pub(super) fn retain(&mut self, number: usize, keeps: impl Fn(Slot, Mix) -> bool) {
+        let (segment, bytes) = (self.segment(number), self.bytes(number));
+        let mut gone = Vec::new();
+        for bucket in 0..segment.form.grid.buckets() {
+            let mut lane = 0;
+            segment.for_each_in(bytes, bucket, |slot, mix| {
+                if !keeps(slot, mix) {
+                    gone.push((Position { bucket, lane }, slot.fingerprint));
+                }
+                lane += 1;
+            });
+        }
+        // The last first: the last slot of a bucket takes the place of another.
+        for &(at, fingerprint) in gone.iter().rev() {
+            segment.remove_at(self.segments.bytes_mut(number), at);
+            self.count_out(self.known_bits(number, fingerprint));
+        }
+        self.records[number].len -= narrow(gone.len() as u64);
+        self.occupied -= gone.len() as u64;
+        if self.spill.is_empty() {
+            return;
+        }
+        let spilled = self.spill.segment(narrow(number as u64)).filter(|(key, _)| {
+            let (fingerprint, place) = (key.fingerprint.into(), key.place.into());
+            !keeps(Slot { fingerprint, place, value: key.value }, segment.mix(fingerprint))
+        });
+        let spilled: Vec<_> = spilled.collect();
+        self.spill.remove_all(&spilled);
+        // Copies that have lost their slot get another one, or are stashed.
+        self.place_stashed(number);
     }
 
     pub(super) fn set_value(&mut self, number: usize, found: &Match, value: u64) {

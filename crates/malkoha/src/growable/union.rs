@@ -14,12 +14,11 @@ use super::directory::Target;
 use super::grid::MIX_BITS;
 use super::matches::Match;
 use super::partial::Partial;
-use super::segment::Position;
 use super::shape::Shape;
 use super::table::{Growing, narrow};
 use crate::error::UnionError;
 use crate::layout::Copies;
-use crate::spill::{MAX_COPIES, MAX_LEN, SpillKey};
+use crate::spill::{MAX_COPIES, MAX_LEN};
 
 /// The number of splits of a table beyond the known bits of a class up to which its copies are
 /// counted in all segments where it may lie. Beyond that, each key's copies are added to what is
@@ -40,13 +39,11 @@ impl Growing {
         let mut union = Self { capacity: self.capacity, shape, ..into.clone() };
         union.segments.set_huge_pages(self.segments.has_huge_pages());
         let mut added = 0;
-        let mut adopt = |partial: &Partial, value, n| match copies {
+        // The slots first: copies are spilled only while others lie in the table.
+        from.for_each_copy(|partial, value, n| match copies {
             Copies::Sum => union.adopt(partial, value, n),
             Copies::Most => added += union.reach(partial, value, from),
-        };
-        // The slots first: copies are spilled only while others lie in the table.
-        from.for_each_slot(|partial, value| adopt(partial, value, 1));
-        from.for_each_spilled(&mut adopt);
+        });
         // Doubles are not keys of their own, except in a map: there they are pairs from now on,
         // even those of a map whose values had no bits.
         let keys = |table: &Self| if shape.copies_exhausted() { table.len } else { table.filled() };
@@ -225,41 +222,13 @@ impl Growing {
     /// it has here.
     pub(crate) fn intersect(&mut self, other: &Self) {
         let before = self.filled();
+        let shape = self.shape;
         for number in 0..self.segments() {
-            for (at, key) in self.strangers(number, other).into_iter().rev() {
-                self.drop_slot(number, at, key);
-            }
-        }
-        let stashed = self.spill.iter().map(|(key, _)| key).filter(|key| {
-            let is_stashed = self.records[key.segment as usize].stashed > 0 && !self.has_slot(key);
-            is_stashed && !other.may_have(&self.partial_of(key))
-        });
-        for key in stashed.collect::<Vec<_>>() {
-            self.spill.remove(&key);
+            let home = self.records[number].home;
+            self.retain(number, |slot, mix| other.may_have(&Partial::new(slot, mix, home, &shape)));
         }
         // The share of doubles among those that are left is that among all.
         self.len = share(self.len, self.filled(), before);
-    }
-
-    /// The slots of a segment that are not keys of `other`, in order.
-    fn strangers(&self, number: usize, other: &Self) -> Vec<(Position, SpillKey)> {
-        let (bytes, grid) = (self.bytes(number), self.records[number].form.grid);
-        let mut strangers = Vec::new();
-        let segment = self.segment(number);
-        for bucket in 0..grid.buckets() {
-            let mut lane = 0;
-            segment.for_each_in(bytes, bucket, |slot, mix| {
-                if !other.may_have(&self.partial(number, slot, mix)) {
-                    let place = narrow(slot.place.min(mix.alternate(slot.place)));
-                    let fingerprint = narrow(slot.fingerprint);
-                    let segment = narrow(number as u64);
-                    let key = SpillKey { segment, place, fingerprint, value: 0 };
-                    strangers.push((Position { bucket, lane }, key));
-                }
-                lane += 1;
-            });
-        }
-        strangers
     }
 
     /// Whether a slot might be of the same key.
@@ -268,15 +237,6 @@ impl Growing {
             Some(halves) => halves.iter().any(|half| self.may_have(half)),
             None => !self.related(&self.aim_at(partial)).is_empty(),
         }
-    }
-
-    /// Empties a slot and drops its spilled copies.
-    fn drop_slot(&mut self, number: usize, at: Position, key: SpillKey) {
-        self.segment(number).remove_at(self.segments.bytes_mut(number), at);
-        self.records[number].len -= 1;
-        self.occupied -= 1;
-        self.count_out(self.known_bits(number, key.fingerprint.into()));
-        self.spill.remove(&key);
     }
 }
 
