@@ -4,15 +4,14 @@
 //! arrived since then has all its bits in use and drops the last one: it then matches as one that
 //! arrived before the split, which the expected rate takes into account.
 
-use std::mem;
-
 use super::codec::AnyCodec;
+use super::directory::Directory;
 use super::grid::{Grid, MAX_BUCKETS, PLACES};
 use super::rebuild::{Misfit, Overflowed, pour};
-use super::record::{Home, NOTHING_KNOWN, Record, count_slots};
+use super::record::{Home, Record, most_known};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
-use super::table::{GrowParts, Growing, narrow};
+use super::table::{Growing, narrow};
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
@@ -40,7 +39,9 @@ impl Growing {
         }
         let least = if self.segments.len() == 1 { LEAST } else { PLACES };
         for number in 0..self.segments.len() {
-            let Record { form, len, home, .. } = self.records[number];
+            let record = &mut self.records[number];
+            (record.splits_at, record.failures) = (0, 0);
+            let Record { form, len, home, .. } = *record;
             let least = if home.depth > 0 { PLACES } else { least };
             let wanted =
                 self.shape.buckets_for(u64::from(len) * ROOM / 100).clamp(least, MAX_BUCKETS);
@@ -50,25 +51,11 @@ impl Growing {
             }
         }
         self.segments.compact();
-        self.recount();
-    }
-
-    /// Counts the slots of the segments again after merges, and builds the directory again.
-    fn recount(&mut self) {
-        let (mut known, mut records) = (NOTHING_KNOWN, mem::take(&mut self.records));
-        for (number, record) in records.iter_mut().enumerate() {
-            let bytes = self.segments.bytes(number);
-            let len = count_slots(&self.shape, record, bytes, &mut known);
-            *record = Record::new(record.home, record.form, len.expect("its slots are valid"));
-        }
-        let (shape, within) = (self.shape, self.directory.within());
-        let (capacity, len) = (self.capacity, self.len);
-        let (segments, spill) = (mem::take(&mut self.segments), mem::take(&mut self.spill));
-        let parts = GrowParts { shape, within, capacity, len, records, segments, known };
-        *self = Self::from_parts(parts).expect("the segments cover what they covered");
-        for (key, copies) in spill.iter() {
-            self.take_spilled(key, copies);
-        }
+        self.known.truncate(most_known(&self.shape, self.deepest()));
+        self.known.shrink_to_fit();
+        let within = self.directory.within();
+        let directory = Directory::of(&self.records, &self.segments, &self.shape, within);
+        self.directory = directory.expect("the segments cover what they covered");
     }
 
     /// The depth of a segment that is not a half of another: a root's depth, or that of the whole
