@@ -82,23 +82,12 @@ impl Buckets {
 impl Candidates for Growing {
     #[inline]
     fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
-        let target = self.target(hash);
-        // Not `find`, whose matches know their slots too: the iterator would carry all that along.
-        let mut values = [0; MOST_SLOTS];
-        let (mut fingerprints, mut len) = ([0; MOST_SLOTS], 0);
-        with_codec!(target.any_codec, codec => {
-            let segment = Segment::new(codec, target.entry.word.form());
-            let bytes = self.bytes(target.number());
-            segment.for_each_match(bytes, &target.spot, |at| {
-                values[len] = segment.value(bytes, at);
-                fingerprints[len] = segment.fingerprint(bytes, at);
-                len += 1;
-            });
+        let (mut slots, mut len, mut spilled) = ([(0, 0); MOST_SLOTS], 0, Vec::new());
+        self.for_each_candidate(hash, |value, copies| match slots.get_mut(len) {
+            Some(slot) => (*slot, len) = ((value, copies), len + 1),
+            None => spilled.push((value, copies)),
         });
-        let may_be = |&fingerprint: &u64| self.spill.may_hold(&target.spill_key(fingerprint, 0));
-        let any = target.entry.word.has_stash() || fingerprints[..len].iter().any(may_be);
-        let spilled = if any { self.spilled_values(&target) } else { Vec::new() };
-        values.into_iter().take(len).map(|value| (value, 1)).chain(spilled)
+        slots.into_iter().take(len).chain(spilled)
     }
 
     #[inline]
