@@ -40,30 +40,12 @@ struct Found {
     lens: [[u32; GROUP]; 2],
 }
 
-/// Buckets that may have changed since a group was looked at, by the last bits of their numbers.
-struct Changed([u64; 4]);
+/// Which buckets may have changed since a group was looked at, by the last bits of their numbers.
+type Changed = [bool; 256];
 
-impl Changed {
-    const NONE: Self = Self([0; 4]);
-    const ALL: Self = Self([u64::MAX; 4]);
-
-    /// The word and the bit of a bucket.
-    #[inline(always)]
-    fn of(bucket: u64) -> (usize, u64) {
-        ((bucket >> 6 & 3) as usize, bucket & 63)
-    }
-
-    #[inline(always)]
-    fn has(&self, bucket: u64) -> bool {
-        let (word, bit) = Self::of(bucket);
-        self.0[word] >> bit & 1 == 1
-    }
-
-    #[inline(always)]
-    fn add(&mut self, bucket: u64) {
-        let (word, bit) = Self::of(bucket);
-        self.0[word] |= 1 << bit;
-    }
+#[inline(always)]
+fn last_bits(bucket: u64) -> usize {
+    (bucket & 0xff) as usize
 }
 
 /// Whether a bucket has what begins a fingerprint, and the occupied lanes of each.
@@ -152,7 +134,7 @@ impl<'a, const N: usize> Filling<'a, N> {
             padded[..hashes.len()].copy_from_slice(hashes);
             // SAFETY: `new` asserted their length.
             unsafe { look(&self.segment, self.bytes, depth, &padded, &mut found) };
-            let mut changed = Changed::NONE;
+            let mut changed = [false; 256];
             for (i, hash) in hashes.iter().enumerate() {
                 if are_mixed && found.paths[i] >> (u64::BITS - depth) != path {
                     continue;
@@ -169,7 +151,7 @@ impl<'a, const N: usize> Filling<'a, N> {
     fn put(&mut self, found: &Found, i: usize, changed: &mut Changed, search: &mut Search) -> bool {
         let (segment, fingerprint) = (&self.segment, found.fingerprints[i]);
         let buckets = [found.buckets[0][i], found.buckets[1][i]];
-        let (is_in, lens) = if buckets.iter().any(|&bucket| changed.has(bucket)) {
+        let (is_in, lens) = if buckets.iter().any(|&bucket| changed[last_bits(bucket)]) {
             let words = buckets.map(|bucket| segment.load(self.bytes, bucket));
             compare(segment.codec, words, fingerprint)
         } else {
@@ -183,7 +165,7 @@ impl<'a, const N: usize> Filling<'a, N> {
             let at = Position { bucket: buckets[emptier], lane: lens[emptier] };
             let place = found.places[emptier][i];
             segment.fill(self.bytes, at, Slot { fingerprint, place, value: 0 });
-            changed.add(at.bucket);
+            changed[last_bits(at.bucket)] = true;
         } else {
             let places = [found.places[0][i], found.places[1][i]];
             let spot = Spot { places, buckets, fingerprint };
@@ -192,7 +174,7 @@ impl<'a, const N: usize> Filling<'a, N> {
                 self.failures += 1;
                 return false;
             }
-            *changed = Changed::ALL;
+            *changed = [true; 256];
         }
         self.count += 1;
         true
