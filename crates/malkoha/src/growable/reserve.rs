@@ -12,6 +12,9 @@ use super::widths::MAX_DEPTH;
 use crate::table::memory;
 use crate::table::traits::Lookup;
 
+/// Room for a batch in segments, in hundredths of what their keys fill: some get more than their
+/// share.
+const BATCH_ROOM: u64 = 104;
 /// More keys than any memory holds.
 const MOST_KEYS: u64 = 1 << 50;
 
@@ -25,12 +28,7 @@ impl Growing {
 
     /// The same with `room` hundredths of the room that the keys fill. In a partition, makes room
     /// for its share of `keys` keys in the whole tree.
-    pub(super) fn reserve_more(
-        &mut self,
-        keys: u64,
-        value_bits: u32,
-        room: u64,
-    ) -> Result<(), u64> {
+    fn reserve_more(&mut self, keys: u64, value_bits: u32, room: u64) -> Result<(), u64> {
         let (depth, buckets) = self.to_reserve(keys, value_bits, room)?;
         let mut number = 0;
         // Splits add segments at the end.
@@ -42,10 +40,16 @@ impl Growing {
         Ok(())
     }
 
-    /// Splits segments until each belongs to one partition, if that many keys in the whole tree are
-    /// to have [room](Self::reserve_more).
-    pub(super) fn split_for_partitions(&mut self, keys: u64, room: u64) {
-        let Ok((depth, _)) = self.to_reserve(keys, 0, room) else { return };
+    /// Makes room for this many keys in the whole tree, of which this can be a partition. Without
+    /// the memory, the table grows as the keys come.
+    pub(crate) fn make_room_to(&mut self, keys: u64) {
+        let _ = self.reserve_more(keys, 0, BATCH_ROOM);
+    }
+
+    /// Splits segments that will belong to several partitions when there is
+    /// [room](Self::make_room_to).
+    pub(crate) fn split_for_room(&mut self, keys: u64) {
+        let Ok((depth, _)) = self.to_reserve(keys, 0, BATCH_ROOM) else { return };
         let mut number = 0;
         while number < self.segments.len() {
             self.split_to(number, depth.min(PARTITION_BITS), 0);

@@ -17,8 +17,6 @@ const WORTHWHILE: f64 = 0.25;
 /// With fewer keys per segment, the table would not grow by that share, or there is room for them:
 /// each of several segments has room for 15,000. So a small batch need not look at all segments.
 const LEAST_EACH: usize = 2048;
-/// Room in segments, in hundredths of what their keys fill: some get more than their share.
-const BATCH_ROOM: u64 = 104;
 
 impl Growing {
     /// Keys that have slots.
@@ -31,16 +29,6 @@ impl Growing {
         let first = self.occupied < self.capacity;
         let buckets = self.records.iter().map(|record| record.form.grid.buckets());
         buckets.map(|buckets| self.shape.full(buckets, first)).sum()
-    }
-
-    /// Makes room for this many keys in the whole tree, of which this can be a partition.
-    pub(crate) fn make_room_to(&mut self, keys: u64) {
-        let _ = self.reserve_more(keys, 0, BATCH_ROOM);
-    }
-
-    /// Splits what will belong to several partitions when there is [room](Self::make_room_to).
-    pub(crate) fn split_for_room(&mut self, keys: u64) {
-        self.split_for_partitions(keys, BATCH_ROOM);
     }
 }
 

@@ -100,7 +100,9 @@ impl Drop for Filling<'_> {
     fn drop(&mut self) {
         self.table.coming.fetch_sub(self.coming, Relaxed);
         if let Some(number) = self.announced {
-            lock(&self.table.announced).remove(number);
+            let mut announced = lock(&self.table.announced);
+            announced.batches.retain(|&(batch, _)| batch != number);
+            announced.left += 1;
         }
     }
 }
@@ -125,20 +127,24 @@ impl Fill for Filling<'_> {
             return;
         }
         let contains = |some: &[u64], found: &mut [bool]| table.find_each(some, found);
-        let (number, left) = lock(&table.announced).begin();
+        let mut announced = lock(&table.announced);
+        let (number, left) = (announced.begun, announced.left);
+        announced.begun += 1;
+        drop(announced);
         // With a number of its own it draws other positions than a batch of the same hashes.
         let mut new = New::of(hashes, number, hash, contains);
-        let mut announced = lock(&table.announced);
-        if announced.left() != left {
+        announced = lock(&table.announced);
+        if announced.left != left {
             // Their keys may have come since the table was asked for ours.
             new.leave_out(contains);
         }
-        let (len, share) = (len + table.coming.load(Relaxed), announced.share_of(&new));
+        let share = new.share_in(announced.batches.iter().map(|(_, batch)| batch));
+        let len = len + table.coming.load(Relaxed);
         let Some(keys) = keys_with(new.keys * (1.0 - share), len, room) else { return };
         self.coming = keys - len;
         table.coming.fetch_add(self.coming, Relaxed);
         self.announced = Some(number);
-        announced.add(number, new);
+        announced.batches.push((number, new));
         drop(announced);
         // Split first, because otherwise the new room would be copied as well.
         table.change_all(|partition| partition.split_for_room(keys));
@@ -187,38 +193,8 @@ impl Fill for Filling<'_> {
 pub(super) struct Announced {
     /// Each with its number.
     batches: Vec<(u64, New)>,
-    /// Batches that were looked at.
+    /// Batches that were looked at, for which room may be made.
     begun: u64,
-    /// Batches that are in.
+    /// Batches that have left: their keys are in the table.
     left: u64,
-}
-
-impl Announced {
-    /// Returns the number of a batch, for which room may be made, and how many have left.
-    pub(super) fn begin(&mut self) -> (u64, u64) {
-        let number = self.begun;
-        self.begun += 1;
-        (number, self.left)
-    }
-
-    /// How many batches have left: their keys are in the table.
-    pub(super) fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// The share of these keys that batches on their way have too.
-    pub(super) fn share_of(&self, new: &New) -> f64 {
-        new.share_in(self.batches.iter().map(|(_, batch)| batch))
-    }
-
-    /// Adds the new keys of the batch of this number.
-    pub(super) fn add(&mut self, number: u64, new: New) {
-        self.batches.push((number, new));
-    }
-
-    /// Removes what it added.
-    pub(super) fn remove(&mut self, number: u64) {
-        self.batches.retain(|&(batch, _)| batch != number);
-        self.left += 1;
-    }
 }
