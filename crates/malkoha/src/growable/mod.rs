@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! hash --grid--> two places, string --directory--> segment, two buckets
-//!      --codec, segment, place--> slots --lookup, change, remove, rebuild--> result
+//!      --codec, segment--> slots --lookup, change, remove, rebuild--> result
 //! many hashes --sample, reserve--> room --bulk--> slots
 //! ```
 
@@ -18,9 +18,9 @@ mod grid;
 mod kept;
 mod lookup;
 mod matches;
+mod occupants;
 mod partial;
 mod partitions;
-mod place;
 mod pool;
 mod rebuild;
 mod record;
