@@ -39,7 +39,7 @@ impl<const N: usize> Codec<N> {
         Self { bits, width, ones, highs: ones << (width - 1) }
     }
 
-    /// Whether a word of lanes lies in 8 bytes, whatever the bit at which it begins.
+    /// Whether a word of lanes [lies in 8 bytes](Words::are_short): all but the longest do.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
         Words::<N>::are_short(self.width)
@@ -323,11 +323,6 @@ impl AnyCodec {
     #[inline(always)]
     pub(super) fn width(&self) -> u32 {
         self.bits + 1
-    }
-
-    /// Whether its lanes [are short](Codec::is_short).
-    pub(super) fn is_short(&self) -> bool {
-        with_codec!(self, codec => codec.is_short())
     }
 
     /// The codec of one word, if that is enough.

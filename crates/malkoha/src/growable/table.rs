@@ -202,7 +202,7 @@ impl Growing {
         self.has_fast_lookup = self.uniform_codec.is_some()
             && self.is_grouped()
             && self.shape.value_bits == 0
-            && self.uniform_codec_copy.is_short();
+            && self.uniform_codec_copy.wide().is_short();
     }
 
     /// The bits that a slot of a segment knows.

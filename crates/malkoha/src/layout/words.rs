@@ -11,8 +11,8 @@ use crate::layout::bits::{Word, split, write};
 
 /// Lanes of a bucket: its slots.
 pub(crate) const SLOTS: u32 = 4;
-/// Bits that a load of 64 has from any bit of its first byte on.
-const LOADED: u32 = u64::BITS - 7;
+/// Bits that a load of 64 has from any half byte on.
+const LOADED: u32 = u64::BITS - 4;
 
 /// Words of lanes. Each operation treats words and lanes alike, and no bit goes from one word to
 /// another.
@@ -40,10 +40,11 @@ impl<const N: usize> Words<N> {
         bucket + i as u64 * u64::from(Self::LANES * width)
     }
 
-    /// Whether the lanes of a word lie in 8 bytes, whatever the bit at which they begin.
+    /// Whether the lanes of each word lie in 8 bytes. Buckets begin at any half byte.
     #[inline(always)]
     pub(crate) fn are_short(width: u32) -> bool {
-        // A bucket has one word only where it fits one.
+        // A bucket has one word only where it fits one. The second of two begins at an even bit, so
+        // up to 58 bits fit too, and 60 bits begin at a half byte again.
         N == 1 || Self::LANES * width <= LOADED
     }
 
