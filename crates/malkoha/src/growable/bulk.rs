@@ -10,7 +10,7 @@ use super::record::{Home, Record};
 use super::sample::{New, is_large, keys_with};
 use super::segment::Segment;
 use super::table::Growing;
-use crate::addressing::MIX;
+use crate::addressing::{MIX, index};
 use crate::layout::Search;
 use crate::table::Rounds;
 use crate::table::batch::value_at;
@@ -68,9 +68,7 @@ pub(crate) fn has_outgrown(segments: usize, rounds: &Rounds) -> bool {
 /// The bins of 2^`bits` that a segment's keys belong to.
 fn bins_of(Home { depth, path, .. }: Home, bits: u32) -> Range<usize> {
     let (shared, deeper) = (depth.saturating_sub(bits), bits.saturating_sub(depth));
-    // Below the number of bins.
-    #[expect(clippy::cast_possible_truncation, reason = "see above")]
-    let first = (path >> shared << deeper) as usize;
+    let first = index(path >> shared << deeper);
     first..first + (1 << deeper)
 }
 

@@ -11,6 +11,7 @@ use super::segment::{Form, Spot, bucket_bits};
 use super::shape::Shape;
 use super::table::{Growing, narrow};
 use super::widths::MAX_DEPTH;
+use crate::addressing::index;
 use crate::arch::nearest;
 use crate::spill::SpillKey;
 
@@ -170,7 +171,7 @@ impl Directory {
     /// The segment of a key.
     #[inline(always)]
     pub(super) fn find(&self, path: u64) -> Entry {
-        self.entry(self.index(path))
+        self.entries[index(self.index(path))]
     }
 
     #[inline(always)]
@@ -179,15 +180,7 @@ impl Directory {
         ((path >> 1) >> (63 - self.depth)).wrapping_sub(self.first)
     }
 
-    #[inline(always)]
-    pub(super) fn entry(&self, index: u64) -> Entry {
-        // In memory, so it fits usize.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let index = index as usize;
-        self.entries[index]
-    }
-
-    /// [`entry`](Self::entry) for loops that are to be vectorised.
+    /// The entry of an [index](Self::index), for loops that are to be vectorised.
     #[inline(always)]
     pub(super) fn nearest(&self, index: u64) -> Entry {
         *nearest(&self.entries, index)

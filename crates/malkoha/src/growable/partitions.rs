@@ -10,6 +10,7 @@ use super::record::{Home, Known, NOTHING_KNOWN, Record, count_slots};
 use super::shape::Shape;
 use super::table::{GrowParts, Growing, narrow};
 use super::union::share;
+use crate::addressing::index;
 use crate::spill::SpillKey;
 
 /// The depth of the deepest partition.
@@ -47,10 +48,7 @@ impl Home {
     /// The number of the first deepest partition in this one.
     #[inline(always)]
     fn first_partition(self) -> usize {
-        // At most 64.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let path = self.path as usize;
-        path << (PARTITION_BITS - self.depth)
+        index(self.path) << (PARTITION_BITS - self.depth)
     }
 }
 

@@ -15,6 +15,7 @@ use super::segment::{Form, PADDING, Position, Segment, Slot, bucket_bits, segmen
 use super::shape::{ROOM, Shape};
 use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, narrow};
+use crate::addressing::index;
 use crate::layout::Search;
 use crate::layout::words::SLOTS;
 use crate::spill::SpillKey;
@@ -89,9 +90,7 @@ pub(super) fn pour<const M: usize, const N: usize>(
             for number in numbers {
                 let slot = Slot { fingerprint, ..occupant };
                 let bucket = to[number].form.grid.bucket(slot.place, mix);
-                // Below MAX_BUCKETS.
-                #[expect(clippy::cast_possible_truncation, reason = "see above")]
-                let len = &mut lens[number][bucket as usize];
+                let len = &mut lens[number][index(bucket)];
                 let lane = u32::from(*len);
                 if lane < SLOTS {
                     to[number].fill(&mut into[number], Position { bucket, lane }, slot);

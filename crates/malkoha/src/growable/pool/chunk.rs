@@ -69,17 +69,8 @@ impl Chunk {
         Self { memory, shared: Some(Box::new(blocks)) }
     }
 
-    /// Of zeros that are all to be used.
-    pub(super) fn zeroed(bytes: usize) -> Option<Self> {
-        memory::zeroed(bytes as u64).map(Self::of)
-    }
-
-    /// Of blocks to come.
-    pub(super) fn lazy(bytes: usize) -> Option<Self> {
-        memory::lazy(bytes).map(Self::of)
-    }
-
-    fn of(memory: Memory) -> Self {
+    /// Of zeros, for blocks to come.
+    pub(super) fn shared(memory: Memory) -> Self {
         Self { memory, shared: Some(Box::default()) }
     }
 

@@ -119,7 +119,7 @@ impl Pool {
         while pool.len() < segments {
             let most = (segments - pool.len()).min(FIRST_CHUNK / len);
             let count = if memory::IS_MAPPED { most } else { sizes::best_count(most, len) };
-            let mut chunk = Chunk::zeroed(count * len)?;
+            let mut chunk = memory::zeroed((count * len) as u64).map(Chunk::shared)?;
             for position in 0..count {
                 let start = chunk.insert(position, pool.len(), len);
                 let address = Address::new(pool.chunks.len(), start);
@@ -285,7 +285,7 @@ impl Pool {
         let (chunk, position) = if let Some(end) = at_end {
             end
         } else if memory::IS_MAPPED && self.used >= SHARED_FROM && len <= LEAST_CHUNK {
-            let chunk = Chunk::lazy(CHUNK)?;
+            let chunk = memory::lazy(CHUNK).map(Chunk::shared)?;
             chunk.set_huge_pages(!self.ordinary);
             (self.add(chunk), 0)
         } else {
