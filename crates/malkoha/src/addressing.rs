@@ -123,36 +123,3 @@ impl Addressing {
 pub(crate) fn every_place(segments: u32, places: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..segments.into()).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_alternate_is_an_involution(
-            segments: u32, places: u32, bits in 4_u32..=32, hash: u64
-        ) {
-            let addressing = Addressing::new(segments.max(1), places.max(1), bits);
-            let probe = addressing.probe(hash);
-            prop_assert!(probe.segment < u64::from(segments.max(1)));
-            prop_assert!(probe.first < u64::from(places.max(1)));
-            prop_assert!(probe.second < u64::from(places.max(1)));
-            prop_assert!((1..1_u64 << bits).contains(&probe.fingerprint));
-            prop_assert_eq!(addressing.alternate(probe.second, probe.fingerprint), probe.first);
-        }
-    }
-
-    /// Pinned, since the file format depends on it: worked out from the table above in another
-    /// language.
-    #[test]
-    fn known_answers() {
-        let addressing = Addressing::new(1000, 16_384, 12);
-        let probe = addressing.probe(0x0123_4567_89ab_cdef);
-        assert_eq!(
-            (probe.segment, probe.first, probe.second, probe.fingerprint),
-            (4, 8810, 4999, 202)
-        );
-    }
-}

@@ -9,7 +9,7 @@ pub(crate) fn prefetch(bytes: &[u8], at: u64) {
 
 /// [`prefetch`] for memory that begins at `start`.
 #[inline(always)]
-pub(crate) fn prefetch_from(start: *const u8, at: u64) {
+pub fn prefetch_from(start: *const u8, at: u64) {
     // An address outside the table would be a wasted hint, no more.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
     let address = start.wrapping_add(at as usize);
@@ -38,7 +38,6 @@ pub(crate) fn prefetch_from(start: *const u8, at: u64) {
 
 /// `items[index]`, or the last item for a larger index. Loops over it are vectorised, because no
 /// turn can panic: the assertion is made once, before the loop.
-#[cfg(feature = "std")]
 #[inline(always)]
 pub(crate) fn nearest<T>(items: &[T], index: u64) -> &T {
     assert!(!items.is_empty());
@@ -75,12 +74,13 @@ macro_rules! vectorized {
                     // SAFETY: as above.
                     unsafe { body($($argument),*) }
                 }
-                match $crate::arch::instruction_set() {
+                if $crate::arch::has_avx512() {
                     // SAFETY: the processor has the instructions.
-                    $crate::arch::InstructionSet::Avx512 => return unsafe { avx512($($argument),*) },
+                    return unsafe { avx512($($argument),*) };
+                }
+                if $crate::arch::has_avx2() {
                     // SAFETY: the processor has the instructions.
-                    $crate::arch::InstructionSet::Avx2 => return unsafe { avx2($($argument),*) },
-                    $crate::arch::InstructionSet::Portable => {}
+                    return unsafe { avx2($($argument),*) };
                 }
             }
             // SAFETY: the caller's promise.
@@ -106,34 +106,24 @@ macro_rules! vectorized {
 }
 pub(crate) use vectorized;
 
-/// The instruction sets that `vectorized` compiles for on this architecture.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InstructionSet {
-    Avx512,
-    Avx2,
-    Portable,
-}
-
-/// The best that this processor has. Detected once; later calls load a cached word. A build with
-/// `--cfg malkoha_portable` uses none of them, for tests.
+/// Whether this processor has AVX2 and what `vectorized` uses with it. Detected once; later calls
+/// load a cached word. A build with `--cfg malkoha_portable` uses none of it, for tests.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline]
-pub(crate) fn instruction_set() -> InstructionSet {
-    if cfg!(malkoha_portable) {
-        return InstructionSet::Portable;
-    }
-    let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
-    if bmi
+pub(crate) fn has_avx2() -> bool {
+    !cfg!(malkoha_portable)
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+}
+
+/// The same for AVX-512.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline]
+pub(crate) fn has_avx512() -> bool {
+    has_avx2()
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
-    {
-        InstructionSet::Avx512
-    } else if bmi && is_x86_feature_detected!("avx2") {
-        InstructionSet::Avx2
-    } else {
-        InstructionSet::Portable
-    }
 }

@@ -158,13 +158,11 @@ mod sync;
 mod table;
 mod threads;
 
-#[cfg(feature = "std")]
-pub use any::AnyFilter;
+#[doc(hidden)]
+pub use arch::prefetch_from;
 pub use builder::{Builder, Plan};
 pub use entries::Entry;
 pub use error::{BatchError, BuildError, InsertError, UnionError};
-#[cfg(feature = "std")]
-pub use expiry::Clock;
 #[cfg(feature = "std")]
 pub use filter::{
     ConcurrentCuckooFilter, ConcurrentCuckooFilterWith, GrowableConcurrentCuckooFilter,
@@ -181,17 +179,19 @@ pub use filter::{MappedFilter, MappedMap};
 pub use format::MappedFile;
 pub use format::{FileKind, ReadError};
 #[cfg(feature = "std")]
-pub use format::{GrowableExpiringLoader, GrowableLoader};
-#[cfg(feature = "std")]
 #[doc(hidden)]
 pub use format::{replace_file, take_after};
 pub use geometry::{Geometry, Layout, MAX_CAPACITY};
-#[cfg(feature = "std")]
-pub use growable::KeptBits;
 pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
 pub use table::traits::Sole;
+
+#[cfg(feature = "std")]
+pub use crate::{
+    any::AnyFilter, expiry::Clock, format::GrowableExpiringLoader, format::GrowableLoader,
+    growable::KeptBits,
+};
 
 #[cfg(feature = "std")]
 use std::io;

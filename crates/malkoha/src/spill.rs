@@ -5,7 +5,6 @@
 
 use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
 
 use crate::addressing::{LOW_32, MIX, Probe, index, scale};
 
@@ -16,8 +15,8 @@ pub(crate) const MAX_COPIES: u32 = 2;
 /// not overflow.
 pub(crate) const MAX_LEN: u64 = 1 << 63;
 
-/// The fields that equal copies share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The fields that equal copies share, in an order in which the values of a key lie together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SpillKey {
     pub(crate) segment: u32,
     /// The smaller of the two places.
@@ -25,26 +24,6 @@ pub(crate) struct SpillKey {
     pub(crate) fingerprint: u32,
     /// 0 in a set.
     pub(crate) value: u64,
-}
-
-impl Ord for SpillKey {
-    /// By the fields in their order, so that the values of a key lie together.
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        // Several fields packed into one number: a lookup mostly compares.
-        let order = |key: &Self| {
-            let place = u64::from(key.segment) << 32 | u64::from(key.place);
-            (place, key.fingerprint, key.value)
-        };
-        order(self).cmp(&order(other))
-    }
-}
-
-impl PartialOrd for SpillKey {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl SpillKey {

@@ -22,49 +22,37 @@ use crate::table::traits::{Change, Stored};
 #[derive(Clone, Debug)]
 pub struct Expiring<T: Ages> {
     pub(crate) table: T,
-    form: T::Form,
     pub(crate) times: Times,
 }
 
 /// A table whose values can be ages. Sealed: no other crate can implement it.
 pub trait Ages: Change + Stored + Clone + PartialEq {
-    /// How its slots are read.
-    type Form: Copy + core::fmt::Debug + Send + Sync;
-
-    /// How its slots are read, if its values can be ages.
-    fn form(&self) -> Option<Self::Form>;
-    /// Declares its values to be ages, before there are any.
-    fn prepare(&mut self) {}
+    /// Declares its values to be ages, before there are any; `false` if they cannot be.
+    fn prepare(&mut self) -> bool;
     /// Blocks that are swept as a whole.
     fn blocks(&self) -> usize;
     /// The age of a hash, if its fingerprint lives.
-    fn age(&self, form: Self::Form, times: &Times, hash: u64) -> Option<u64>;
+    fn age(&self, times: &Times, hash: u64) -> Option<u64>;
     /// Whether each hash's fingerprint lives.
-    fn lives(&self, form: Self::Form, times: &Times, hashes: &[u64], found: &mut [bool]);
+    fn lives(&self, times: &Times, hashes: &[u64], found: &mut [bool]);
     /// Sees each hash in order. Sets in `new` whether it is new; returns the positions of those
     /// that found no place. With `refresh`, a known key gets the present age.
     fn see(
         &mut self,
-        form: Self::Form,
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
         new: &mut [bool],
     ) -> Vec<usize>;
     /// Removes a hash; whether its fingerprint lived.
-    fn forget(&mut self, form: Self::Form, times: &mut Times, hash: u64) -> bool;
+    fn forget(&mut self, times: &mut Times, hash: u64) -> bool;
     /// Removes all that has expired.
-    fn sweep(&mut self, form: Self::Form, times: &mut Times);
+    fn sweep(&mut self, times: &mut Times);
     /// Calls `each` with all labels of a table that has been swept.
-    fn for_each_label(&self, form: Self::Form, each: impl FnMut(u64));
+    fn for_each_label(&self, each: impl FnMut(u64));
     /// Adds what is in another table, which has been swept at the same time as this one. An error,
     /// and nothing has changed, if it does not fit.
-    fn absorb(
-        &mut self,
-        form: Self::Form,
-        times: &mut Times,
-        other: &Self,
-    ) -> Result<(), UnionError>;
+    fn absorb(&mut self, times: &mut Times, other: &Self) -> Result<(), UnionError>;
     /// The false-positive rate if this many keys live.
     fn fpr_of(&self, live: u64) -> f64;
 }
@@ -72,11 +60,9 @@ pub trait Ages: Change + Stored + Clone + PartialEq {
 impl<T: Ages> Expiring<T> {
     /// An empty table; `None` if the values of `table`, which is empty, cannot be ages.
     pub(crate) fn new(mut table: T, window: Window, capacity: u64) -> Option<Self> {
-        table.prepare();
+        let fits = table.prepare() && table.value_bits() == window.label_bits();
         let times = Times::new(window, table.blocks(), capacity);
-        let fits = table.value_bits() == window.label_bits();
-        let form = table.form().filter(|_| fits)?;
-        Some(Self { table, form, times })
+        fits.then_some(Self { table, times })
     }
 
     /// The table of these values at a time, at which it had been swept; `None` if some of them are
@@ -89,10 +75,10 @@ impl<T: Ages> Expiring<T> {
 
     /// Counts the labels of a table that has been swept; whether all of them are ages.
     fn recount(&mut self) -> bool {
-        let Self { table, form, times } = self;
+        let Self { table, times } = self;
         times.clear(table.blocks());
         let mut possible = true;
-        table.for_each_label(*form, |label| {
+        table.for_each_label(|label| {
             possible &= times.can_be(label);
             times.count_in(label);
         });
@@ -121,33 +107,27 @@ impl<T: Ages> Expiring<T> {
     }
 
     /// Takes over the state of another set's times, whose table was the same.
-    #[cfg(feature = "std")]
-    pub(crate) fn with_state(
-        self,
-        now: u64,
-        swept: alloc::vec::Vec<u64>,
-        counts: alloc::vec::Vec<u64>,
-    ) -> Option<Self> {
-        let Self { table, form, mut times } = self;
+    pub(crate) fn with_state(self, now: u64, swept: Vec<u64>, counts: Vec<u64>) -> Option<Self> {
+        let Self { table, mut times } = self;
         times.advance(now);
         // At most all slots and spilled copies live.
         let filled = table.slots().saturating_add(table.spilled());
         let times = times.with_state(swept, counts, filled)?;
-        Some(Self { table, form, times })
+        Some(Self { table, times })
     }
 
     /// Whether a hash will be in at a later time, if nothing changes until then.
     #[inline]
     pub(crate) fn contains_at(&self, hash: u64, now: u64) -> bool {
         let later = self.times.epochs_to(now);
-        let age = self.table.age(self.form, &self.times, hash);
+        let age = self.table.age(&self.times, hash);
         age.is_some_and(|age| self.times.lives_after(age, later))
     }
 
     /// The same of each hash.
     pub(crate) fn contains_batch_at(&self, hashes: &[u64], now: u64, found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.table.lives(self.form, &self.times, hashes, found);
+        self.table.lives(&self.times, hashes, found);
         if self.times.epochs_to(now) > 0 {
             for (found, &hash) in found.iter_mut().zip(hashes) {
                 *found = *found && self.contains_at(hash, now);
@@ -157,11 +137,11 @@ impl<T: Ages> Expiring<T> {
 
     /// Removes all that has expired.
     pub(crate) fn sweep(&mut self) {
-        self.table.sweep(self.form, &mut self.times);
+        self.table.sweep(&mut self.times);
     }
 
     pub(crate) fn age(&self, hash: u64) -> Option<u64> {
-        let age = self.table.age(self.form, &self.times, hash);
+        let age = self.table.age(&self.times, hash);
         age.map(|age| self.times.most_time(age))
     }
 
@@ -180,7 +160,7 @@ impl<T: Ages> Expiring<T> {
         refresh: bool,
         new: &mut [bool],
     ) -> Vec<usize> {
-        self.table.see(self.form, &mut self.times, hashes, refresh, new)
+        self.table.see(&mut self.times, hashes, refresh, new)
     }
 
     pub(crate) fn unite(&mut self, other: &Self) -> Result<(), UnionError> {
@@ -193,7 +173,7 @@ impl<T: Ages> Expiring<T> {
             side.advance(now);
             side.sweep();
         }
-        ours.table.absorb(ours.form, &mut ours.times, &theirs.table)?;
+        ours.table.absorb(&mut ours.times, &theirs.table)?;
         *self = ours;
         Ok(())
     }

@@ -10,19 +10,19 @@ use crate::format::{self, FileKind};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed};
+use crate::table::traits::{Change, Fill, Lookup, Sealed};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
 impl<T: Ages> Lookup for Expiring<T> {
     #[inline]
     fn contains(&self, hash: u64) -> bool {
-        self.table.age(self.form, &self.times, hash).is_some()
+        self.table.age(&self.times, hash).is_some()
     }
 
     fn contains_batch(&self, hashes: &[u64], found: &mut [bool]) {
         assert_eq!(hashes.len(), found.len(), "one answer for each hash");
-        self.table.lives(self.form, &self.times, hashes, found);
+        self.table.lives(&self.times, hashes, found);
     }
 
     fn count(&self, hash: u64) -> u64 {
@@ -31,7 +31,7 @@ impl<T: Ages> Lookup for Expiring<T> {
 
     /// Of a copy.
     fn entries(&self) -> impl Iterator<Item = Entry> {
-        let entries: alloc::vec::Vec<Entry> = self.swept().table.entries().collect();
+        let entries: Vec<Entry> = self.swept().table.entries().collect();
         entries.into_iter()
     }
 
@@ -82,27 +82,6 @@ impl<T: Ages> Lookup for Expiring<T> {
     }
 }
 
-/// Its values are ages.
-impl<T: Ages> Candidates for Expiring<T> {
-    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
-        self.age(hash).map(|age| (age, 1)).into_iter()
-    }
-
-    fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
-        self.candidates(hash).for_each(|(age, copies)| each(age, copies));
-    }
-
-    fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
-        for (i, &hash) in hashes.iter().enumerate() {
-            self.for_each_candidate(hash, |age, copies| each(i, age, copies));
-        }
-    }
-
-    fn count_value(&self, hash: u64, value: u64) -> u64 {
-        (self.age(hash) == Some(value)).into()
-    }
-}
-
 impl<T: Ages> Fill for Expiring<T> {
     fn insert_batch(&mut self, hashes: &[u64], _values: &[u64]) -> Vec<usize> {
         self.see_batch(hashes, true, &mut vec![false; hashes.len()])
@@ -131,7 +110,7 @@ impl<T: Ages> Change for Expiring<T> {
 
     #[inline]
     fn remove(&mut self, hash: u64, _value: u64) -> bool {
-        self.table.forget(self.form, &mut self.times, hash)
+        self.table.forget(&mut self.times, hash)
     }
 
     fn remove_batch(&mut self, hashes: &[u64], _values: &[u64], removed: &mut [bool]) {

@@ -152,14 +152,12 @@ impl Times {
     }
 
     /// The epochs in which blocks were swept, and the keys that live by label.
-    #[cfg(feature = "std")]
     pub(crate) fn state(&self) -> (&[u64], &[u64]) {
         (&self.swept, &self.counts)
     }
 
     /// Restores what [`state`](Self::state) returned, if a table with this many filled slots can
     /// have it.
-    #[cfg(feature = "std")]
     pub(crate) fn with_state(self, swept: Vec<u64>, counts: Vec<u64>, filled: u64) -> Option<Self> {
         let live = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count))?;
         let same = swept.len() == self.swept.len() && counts.len() == self.counts.len();

@@ -5,22 +5,15 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Filter, all_but};
-#[cfg(feature = "std")]
-use crate::concurrent::Shared;
 use crate::error::{BatchError, InsertError};
-#[cfg(feature = "std")]
-use crate::expiry::Expiring;
-#[cfg(feature = "std")]
-use crate::growable::Growing;
 use crate::key::{Key, KeyHasher, hash_chunks};
-#[cfg(feature = "std")]
-use crate::locks::Locking;
-#[cfg(feature = "std")]
-use crate::partitioned::Partitioned;
 use crate::table::source::{self, Hashes, Source};
 use crate::table::traits::Change;
 #[cfg(feature = "std")]
-use crate::table::traits::Lookup;
+use crate::{
+    concurrent::Shared, expiry::Expiring, growable::Growing, locks::Locking,
+    partitioned::Partitioned, table::traits::Lookup,
+};
 
 /// The methods of each table, which has the functions of [`Change`].
 macro_rules! sets {

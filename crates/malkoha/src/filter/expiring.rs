@@ -7,13 +7,11 @@ use super::{Filter, KeysOf, all_but, same_hash};
 use crate::builder::{Build, Builder};
 use crate::error::{BatchError, BuildError, InsertError, UnionError};
 use crate::expiry::{Ages, Expiring};
-#[cfg(feature = "std")]
-use crate::growable::Growing;
 use crate::key::Key;
-#[cfg(feature = "std")]
-use crate::partitioned::Partitioned;
 use crate::table::source;
 use crate::table::traits::{Change, Lookup};
+#[cfg(feature = "std")]
+use crate::{growable::Growing, partitioned::Partitioned};
 
 /// The methods of each table of ages. They take `&mut self` if it has one owner, and `&self` if
 /// threads share it.

@@ -1,18 +1,15 @@
 //! The kinds of filters, by name.
 
 use super::{Filter, Values};
-#[cfg(feature = "std")]
-use crate::concurrent::Shared;
 use crate::expiry::Expiring;
 #[cfg(feature = "mmap")]
 use crate::format::mapped::MappedFile;
-#[cfg(feature = "std")]
-use crate::growable::Growing;
-#[cfg(feature = "std")]
-use crate::locks::{ParkingLock, Striped};
-#[cfg(feature = "std")]
-use crate::partitioned::Partitioned;
 use crate::table::{Fixed, Memory};
+#[cfg(feature = "std")]
+use crate::{
+    concurrent::Shared, growable::Growing, locks::ParkingLock, locks::Striped,
+    partitioned::Partitioned,
+};
 
 /// A set of fixed size.
 ///

@@ -1,18 +1,11 @@
 //! New filters and maps.
 
-#[cfg(feature = "std")]
-use crate::concurrent::Shared;
-#[cfg(feature = "std")]
-use crate::growable::Growing;
-#[cfg(feature = "std")]
-use crate::locks::Locking;
-#[cfg(feature = "std")]
-use crate::partitioned::Partitioned;
-
 use super::{Filter, Values};
 use crate::builder::{Build, Builder};
 use crate::error::BuildError;
 use crate::table::Fixed;
+#[cfg(feature = "std")]
+use crate::{concurrent::Shared, growable::Growing, locks::Locking, partitioned::Partitioned};
 
 /// The tables of sets whose keys do not expire. Sealed: no other crate can name it.
 pub trait Lasting {}

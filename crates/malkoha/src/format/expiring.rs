@@ -59,6 +59,7 @@ pub(super) fn put_head(
 }
 
 /// The fields of a header.
+#[derive(Debug)]
 pub(super) struct Head {
     pub(super) hasher: KeyHasher,
     pub(super) window: Window,
@@ -97,7 +98,6 @@ impl Head {
     }
 
     /// The number of blocks whose times follow, in the first piece of a set as it is.
-    #[cfg(feature = "std")]
     pub(super) fn blocks(&self) -> Result<usize, ReadError> {
         let number = u32::try_from(self.blocks).ok().filter(|&number| number > 0);
         let number = number.and_then(|number| usize::try_from(number).ok());

@@ -45,11 +45,9 @@ fn checksums<B: Deref<Target = [u8]>>(table: &Fixed<B>) -> Vec<u8> {
 }
 
 /// Bytes of a piece.
-#[cfg(feature = "std")]
 const PIECE: usize = 1 << 17;
 
 /// How many pieces the file of a set has, with the header.
-#[cfg(feature = "std")]
 pub(crate) fn piece_count(table: &Fixed, hasher: KeyHasher) -> usize {
     let header = header(table, FileKind::Set, hasher);
     // Without its list of spilled copies, the file is hardly longer than the table.
@@ -58,7 +56,6 @@ pub(crate) fn piece_count(table: &Fixed, hasher: KeyHasher) -> usize {
 }
 
 /// A piece of the file of a set.
-#[cfg(feature = "std")]
 pub(crate) fn piece(table: &Fixed, hasher: KeyHasher, number: usize) -> Option<Vec<u8>> {
     let Some(start) = number.checked_sub(1).map(|number| number.saturating_mul(PIECE)) else {
         return Some(header(table, FileKind::Set, hasher).to_bytes().to_vec());

@@ -22,9 +22,7 @@ mod stream;
 
 pub use error::ReadError;
 pub(crate) use expiring::write as write_expiring;
-#[cfg(feature = "std")]
-pub(crate) use fixed::{piece, piece_count};
-pub(crate) use fixed::{view, write};
+pub(crate) use fixed::{piece, piece_count, view, write};
 #[cfg(feature = "mmap")]
 pub(crate) use growable::map as map_growable;
 #[cfg(feature = "std")]

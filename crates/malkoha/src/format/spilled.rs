@@ -1,5 +1,7 @@
 //! The list of spilled copies in a file, of fixed-size and growable filters alike.
 
+use alloc::vec::Vec;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
@@ -10,6 +12,8 @@ use crate::spill::{Spill, SpillKey};
 
 /// Bytes of an entry.
 pub(super) const ENTRY_BYTES: usize = 32;
+/// Entries in a piece, at most.
+pub(super) const PIECE: usize = 2048;
 /// Seed of the checksum; no segment has this number.
 const CHECKSUM_SEED: u64 = u64::MAX - 1;
 
@@ -17,7 +21,7 @@ pub(super) fn checksum() -> Xxh3 {
     Xxh3::with_seed(CHECKSUM_SEED)
 }
 
-pub(super) fn entry(key: &SpillKey, copies: u64) -> [u8; ENTRY_BYTES] {
+fn entry(key: &SpillKey, copies: u64) -> [u8; ENTRY_BYTES] {
     let mut bytes = [0; ENTRY_BYTES];
     bytes[0..4].copy_from_slice(&key.segment.to_le_bytes());
     bytes[4..8].copy_from_slice(&key.place.to_le_bytes());
@@ -49,13 +53,25 @@ pub(super) fn write_section(writer: &mut dyn Write, spill: &Spill) -> io::Result
     if spill.is_empty() {
         return Ok(());
     }
+    pieces(spill).try_for_each(|piece| writer.write_all(&piece))
+}
+
+/// The list, in pieces, and its checksum.
+pub(super) fn pieces(spill: &Spill) -> impl Iterator<Item = Vec<u8>> {
+    let mut entries = spill.iter();
     let mut checksum = checksum();
-    for (key, copies) in spill.iter() {
-        let entry = entry(&key, copies);
-        checksum.update(&entry);
-        writer.write_all(&entry)?;
-    }
-    writer.write_all(&checksum.digest().to_le_bytes())
+    let pieces = spill.entries().div_ceil(PIECE as u64);
+    (0..=pieces).map(move |number| {
+        if number == pieces {
+            return checksum.digest().to_le_bytes().to_vec();
+        }
+        let mut piece = Vec::new();
+        for (key, copies) in entries.by_ref().take(PIECE) {
+            piece.extend(entry(&key, copies));
+        }
+        checksum.update(&piece);
+        piece
+    })
 }
 
 /// Checks such a section, which begins at byte `offset` of its file, and hands each entry to `add`,

@@ -14,14 +14,9 @@ use crate::ring;
 use crate::table::traits::{Candidates, Change, Lookup};
 
 impl Ages for Growing {
-    type Form = ();
-
-    fn form(&self) -> Option<()> {
-        Some(())
-    }
-
-    fn prepare(&mut self) {
+    fn prepare(&mut self) -> bool {
         self.shape.ages = true;
+        true
     }
 
     fn blocks(&self) -> usize {
@@ -29,11 +24,11 @@ impl Ages for Growing {
     }
 
     #[inline]
-    fn age(&self, (): (), times: &Times, hash: u64) -> Option<u64> {
+    fn age(&self, times: &Times, hash: u64) -> Option<u64> {
         if self.contains(hash) { self.age_of(times, hash) } else { None }
     }
 
-    fn lives(&self, (): (), times: &Times, hashes: &[u64], found: &mut [bool]) {
+    fn lives(&self, times: &Times, hashes: &[u64], found: &mut [bool]) {
         self.contains_batch(hashes, found);
         for (found, &hash) in found.iter_mut().zip(hashes) {
             *found = *found && self.age_of(times, hash).is_some();
@@ -42,7 +37,6 @@ impl Ages for Growing {
 
     fn see(
         &mut self,
-        (): (),
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
@@ -55,7 +49,7 @@ impl Ages for Growing {
         Vec::new()
     }
 
-    fn forget(&mut self, (): (), times: &mut Times, hash: u64) -> bool {
+    fn forget(&mut self, times: &mut Times, hash: u64) -> bool {
         self.clean(times, hash);
         let mut lived = false;
         while let Some(label) = self.youngest(times, hash) {
@@ -66,7 +60,7 @@ impl Ages for Growing {
         lived
     }
 
-    fn sweep(&mut self, (): (), times: &mut Times) {
+    fn sweep(&mut self, times: &mut Times) {
         while !times.all_swept() {
             let mut number = 0;
             // A segment may be removed, and the last one, which may have been visited, takes its
@@ -81,14 +75,14 @@ impl Ages for Growing {
         }
     }
 
-    fn for_each_label(&self, (): (), mut each: impl FnMut(u64)) {
+    fn for_each_label(&self, mut each: impl FnMut(u64)) {
         self.entries().for_each(|entry| (0..entry.copies.min(1)).for_each(|_| each(entry.value)));
     }
 
-    fn absorb(&mut self, (): (), times: &mut Times, other: &Self) -> Result<(), UnionError> {
+    fn absorb(&mut self, times: &mut Times, other: &Self) -> Result<(), UnionError> {
         *self = self.united(other, Copies::Most)?;
         let mut labels = Vec::new();
-        self.for_each_label((), |label| labels.push(label));
+        self.for_each_label(|label| labels.push(label));
         times.clear(self.blocks());
         labels.into_iter().for_each(|label| times.count_in(label));
         Ok(())

@@ -127,7 +127,7 @@ impl<const N: usize> Segment<'_, N> {
             return;
         }
         for bucket in buckets {
-            self.for_each_target(bytes, 0, bucket, |to| prefetch(bytes, self.bit(to) >> 3));
+            self.for_each_target(bytes, bucket, |to| prefetch(bytes, self.bit(to) >> 3));
         }
     }
 
@@ -189,7 +189,7 @@ impl<const N: usize> Relocate for Segment<'_, N> {
     }
 
     #[inline(always)]
-    unsafe fn has_room(&self, bytes: &[u8], _base: usize, bucket: u64) -> bool {
+    unsafe fn has_room(&self, bytes: &[u8], bucket: u64) -> bool {
         let last = self.offset(bucket) + u64::from((SLOTS - 1) * self.codec.width);
         // SAFETY: the caller vouches for the bucket, and a segment has 16 bytes behind its buckets,
         // so a word can be loaded at each lane.
@@ -198,7 +198,7 @@ impl<const N: usize> Relocate for Segment<'_, N> {
     }
 
     #[inline(always)]
-    fn for_each_target(&self, bytes: &[u8], _base: usize, bucket: u64, mut each: impl FnMut(u64)) {
+    fn for_each_target(&self, bytes: &[u8], bucket: u64, mut each: impl FnMut(u64)) {
         let grid = self.form.grid;
         if !grid.is_grouped() {
             return self.targets_in_small(bytes, bucket).into_iter().for_each(each);

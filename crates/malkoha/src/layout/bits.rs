@@ -201,7 +201,7 @@ pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
     (base + index(bit >> 3), (bit & 7) as u32)
 }
 
-/// The word from bit `bit` of the table on.
+/// The word from bit `bit` on.
 ///
 /// # Safety
 ///
@@ -209,18 +209,6 @@ pub(crate) fn split(base: usize, bit: u64) -> (usize, u32) {
 #[inline(always)]
 pub(crate) unsafe fn load_at<W: Word>(bytes: &[u8], bit: u64) -> W {
     let (at, shift) = split(0, bit);
-    // SAFETY: as the caller promises.
-    unsafe { W::load_unchecked(bytes, at) >> shift }
-}
-
-/// The word from bit `bit` of the segment at byte `base` on.
-///
-/// # Safety
-///
-/// As for [`load_at`].
-#[inline(always)]
-pub(crate) unsafe fn load_from<W: Word>(bytes: &[u8], base: usize, bit: u64) -> W {
-    let (at, shift) = split(base, bit);
     // SAFETY: as the caller promises.
     unsafe { W::load_unchecked(bytes, at) >> shift }
 }

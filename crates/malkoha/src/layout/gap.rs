@@ -10,7 +10,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe, spread};
 use crate::geometry::{Geometry, Layout, widest_gap};
-use crate::layout::bits::{Word, load_at, load_from, split};
+use crate::layout::bits::{Word, load_at, split};
 use crate::layout::bucket_pair::have_lane;
 use crate::layout::traits::{NEVER, Placement, Relocate, TableLayout};
 
@@ -58,15 +58,10 @@ impl<W: Word> GapWindows<W> {
         (u64::load(bytes, at) >> shift) & self.slot_mask.low()
     }
 
+    /// A slot has at most 32 bits, so it lies in a word of 64.
     #[inline(always)]
     fn set(&self, bytes: &mut [u8], base: usize, slot: u64, stored: u64) {
-        self.set_at(bytes, base, self.offset(slot), stored);
-    }
-
-    /// Sets the slot that begins at a bit. A slot has at most 32 bits, so it lies in a word of 64.
-    #[inline(always)]
-    fn set_at(&self, bytes: &mut [u8], base: usize, bit: u64, stored: u64) {
-        let (at, shift) = split(base, bit);
+        let (at, shift) = split(base, self.offset(slot));
         let rest = u64::load(bytes, at) & !(self.slot_mask.low() << shift);
         (rest | stored << shift).store(bytes, at);
     }
@@ -105,13 +100,6 @@ impl<W: Word> GapWindows<W> {
         // The start's content in both lanes, and the `end` bit in the second.
         let key = W::from_u64(fingerprint << 1).wrapping_mul(ones) | end;
         (key, [end, ones.wrapping_mul(self.high)])
-    }
-
-    /// Whether one of a key's windows holds what the key stores.
-    #[inline(always)]
-    fn holds(&self, first: W, second: W, fingerprint: u64) -> bool {
-        let (key, [below, highs]) = self.window(fingerprint);
-        (first ^ key).either_has_zero_lane(second ^ key, below, highs)
     }
 
     /// The slot of the window is chosen without a branch.
@@ -195,16 +183,16 @@ impl<W: Word> Relocate for GapWindows<W> {
     }
 
     #[inline(always)]
-    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+    unsafe fn has_room(&self, bytes: &[u8], place: u64) -> bool {
         // SAFETY: the place is a slot of this table, and behind the last one there are tail bytes
         // for the rest of the word.
-        let word: W = unsafe { load_from(bytes, base, self.offset(place)) };
+        let word: W = unsafe { load_at(bytes, self.offset(place)) };
         word & self.slot_mask == W::ZERO
     }
 
     #[inline(always)]
-    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
-        for (slot, _) in self.other_slots(place, self.slot(bytes, base, place)) {
+    fn for_each_target(&self, bytes: &[u8], place: u64, mut each: impl FnMut(u64)) {
+        for (slot, _) in self.other_slots(place, self.slot(bytes, 0, place)) {
             each(slot);
         }
     }
@@ -288,7 +276,9 @@ impl<W: Word> TableLayout for GapWindows<W> {
         let (start, end) = if is_second { second_free } else { first_free };
         // The start of the window if it is free, else its end.
         let at_end = start ^ 1;
-        let (is_full, is_copy) = (start | end == 0, self.holds(first, second, fingerprint));
+        let (key, [below, highs]) = self.window(fingerprint);
+        let is_copy = (first ^ key).either_has_zero_lane(second ^ key, below, highs);
+        let is_full = start | end == 0;
         let stored = if is_copy | is_full { 0 } else { fingerprint << 1 | u64::from(at_end) };
         // SAFETY: as above.
         unsafe { Self::occupy(bytes, window, at_end * gap_bits, stored) };
@@ -318,8 +308,10 @@ impl<W: Word> TableLayout for GapWindows<W> {
         (stored != 0).then(occupant).into_iter()
     }
 
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+    /// Its place is the slot itself.
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) -> bool {
         self.set(bytes, self.base(probe.segment), place, 0);
+        true
     }
 
     #[inline(always)]

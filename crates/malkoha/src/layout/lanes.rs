@@ -3,6 +3,7 @@
 //! Without values it lays out the same bytes as `Swar`.
 
 use crate::addressing::{Addressing, Aim, Probe};
+use crate::arch::prefetch;
 use crate::geometry::Geometry;
 use crate::layout::bits::{Word, load_at, read, split, write};
 use crate::layout::bucket_pair::{Wanted, equal_lanes};
@@ -26,9 +27,9 @@ const USUAL: u64 = 4;
 
 /// The content of a slot; empty if the fingerprint is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+struct Slot {
     fingerprint: u64,
-    pub(crate) value: u64,
+    value: u64,
 }
 
 impl Slot {
@@ -187,6 +188,14 @@ impl Lanes {
         })
     }
 
+    /// The candidate slots of these lanes of both buckets.
+    #[inline(always)]
+    fn in_both(&self, probe: &Probe, [first, second]: [u32; 2]) -> Matches {
+        let second = if probe.first == probe.second { 0 } else { second };
+        let places = [probe.first, probe.second];
+        Matches { base: self.base(probe.segment), places, lanes: first | second << 8 }
+    }
+
     /// The candidate slots that hold the probe's fingerprint.
     ///
     /// # Safety
@@ -195,13 +204,15 @@ impl Lanes {
     #[inline(always)]
     pub(crate) unsafe fn candidates_in(&self, bytes: &[u8], probe: &Probe) -> Matches {
         // SAFETY: the aim is this layout's, and the caller vouches for the table.
-        let [first, second] = unsafe { self.matches_of(bytes, &self.aim(probe)) };
-        let second = if probe.first == probe.second { 0 } else { second };
-        Matches {
-            base: self.base(probe.segment),
-            places: [probe.first, probe.second],
-            lanes: first | second << 8,
-        }
+        self.in_both(probe, unsafe { self.matches_of(bytes, &self.aim(probe)) })
+    }
+
+    /// [`candidates_in`](Self::candidates_in) in any bytes.
+    #[inline(always)]
+    pub(crate) fn found(&self, bytes: &[u8], probe: &Probe) -> Matches {
+        let base = self.base(probe.segment);
+        let lanes = |place| self.matches(bytes, base, place, probe.fingerprint);
+        self.in_both(probe, [lanes(probe.first), lanes(probe.second)])
     }
 
     /// The value in a slot.
@@ -210,30 +221,10 @@ impl Lanes {
         self.value(bytes, at.base, at.place, at.lane)
     }
 
-    /// The candidate slots that hold the probe's fingerprint.
-    #[inline(always)]
-    pub(crate) fn found<'a>(
-        &self,
-        bytes: &'a [u8],
-        probe: &Probe,
-    ) -> impl Iterator<Item = (Position, Slot)> + use<'a> {
-        let (lanes, base) = (*self, self.base(probe.segment));
-        let first = self.matches(bytes, base, probe.first, probe.fingerprint);
-        let second = if probe.first == probe.second {
-            0
-        } else {
-            self.matches(bytes, base, probe.second, probe.fingerprint)
-        };
-        let places = [probe.first, probe.second];
-        Matches { base, places, lanes: first | second << 8 }
-            .map(move |at| (at, lanes.slot(bytes, at.base, at.place, at.lane)))
-    }
-
     /// The first candidate slot that holds the probe's fingerprint and this value.
     #[inline(always)]
     pub(crate) fn position(&self, bytes: &[u8], probe: &Probe, value: u64) -> Option<Position> {
-        let mut found = self.found(bytes, probe);
-        found.find(|(_, slot)| slot.value == value).map(|(position, _)| position)
+        self.found(bytes, probe).find(|&at| self.value_in(bytes, at) == value)
     }
 
     /// Empties one slot.
@@ -261,14 +252,14 @@ impl Relocate for Lanes {
     }
 
     #[inline(always)]
-    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
-        self.fingerprint(bytes, base, place, self.bucket_size - 1) == 0
+    unsafe fn has_room(&self, bytes: &[u8], place: u64) -> bool {
+        self.fingerprint(bytes, 0, place, self.bucket_size - 1) == 0
     }
 
     #[inline(always)]
-    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
+    fn for_each_target(&self, bytes: &[u8], place: u64, mut each: impl FnMut(u64)) {
         for lane in 0..self.bucket_size {
-            let fingerprint = self.fingerprint(bytes, base, place, lane);
+            let fingerprint = self.fingerprint(bytes, 0, place, lane);
             each(self.addressing.alternate(place, fingerprint));
         }
     }
@@ -294,9 +285,14 @@ impl TableLayout for Lanes {
         self.value_bits > 0
     }
 
+    /// Buckets often lie on two lines.
     #[inline(always)]
-    fn reach(&self) -> u64 {
-        self.bucket_size * u64::from(self.slot_bits) / 8
+    fn prefetch(&self, bytes: &[u8], aim: &Aim) {
+        let reach = self.bucket_size * u64::from(self.slot_bits) / 8;
+        for byte in [aim.first >> 3, aim.second >> 3] {
+            prefetch(bytes, byte);
+            prefetch(bytes, byte + reach);
+        }
     }
 
     #[inline(always)]
@@ -314,15 +310,6 @@ impl TableLayout for Lanes {
     #[inline]
     fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
         self.matches(bytes, base, place, fingerprint).count_ones()
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
-        let found = self.position(bytes, probe, value);
-        if let Some(position) = found {
-            self.remove_at(bytes, position);
-        }
-        found.is_some()
     }
 
     #[inline]
@@ -384,15 +371,19 @@ impl TableLayout for Lanes {
     }
 
     fn copies(&self, bytes: &[u8], probe: &Probe, value: u64) -> u32 {
-        let equal = self.found(bytes, probe).filter(|(_, slot)| slot.value == value);
-        equal.map(|_| 1).sum()
+        let found = self.found(bytes, probe);
+        found.map(|at| u32::from(self.value_in(bytes, at) == value)).sum()
     }
 
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64) {
-        let is_copy = |(at, slot): &(Position, Slot)| at.place == place && slot.value == value;
-        let copy = self.found(bytes, probe).find(is_copy);
-        if let Some((position, _)) = copy {
-            self.remove_at(bytes, position);
+    #[inline]
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64) -> bool {
+        let base = self.base(probe.segment);
+        let lanes = self.matches(bytes, base, place, probe.fingerprint);
+        let mut found = Matches { base, places: [place; 2], lanes };
+        let copy = found.find(|&at| self.value_in(bytes, at) == value);
+        if let Some(at) = copy {
+            self.remove_at(bytes, at);
         }
+        copy.is_some()
     }
 }

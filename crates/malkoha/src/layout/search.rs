@@ -124,11 +124,6 @@ pub(crate) fn insert_with_moves<L: Relocate>(
     true
 }
 
-#[inline(always)]
-fn prefetch_targets<N: Neighbours>(segment: &N, place: u64) {
-    segment.for_each_target(place, |target| segment.prefetch(target));
-}
-
 /// A segment of a table, as its bytes.
 struct InBytes<'a, L> {
     layout: &'a L,
@@ -145,13 +140,13 @@ impl<L: Relocate> Neighbours for InBytes<'_, L> {
 
     #[inline(always)]
     fn for_each_target(&self, place: u64, each: impl FnMut(u64)) {
-        self.layout.for_each_target(self.bytes, 0, place, each);
+        self.layout.for_each_target(self.bytes, place, each);
     }
 
     #[inline(always)]
     unsafe fn has_room(&self, place: u64) -> bool {
         // SAFETY: the segment is whole, and the caller vouches for the place.
-        unsafe { self.layout.has_room(self.bytes, 0, place) }
+        unsafe { self.layout.has_room(self.bytes, place) }
     }
 
     #[inline(always)]
@@ -166,7 +161,6 @@ impl Search {
     }
 
     /// Frees the memory of the search; the next one allocates it again.
-    #[cfg(feature = "std")]
     pub(crate) fn forget_places(&mut self) {
         self.places = Vec::new();
     }
@@ -299,7 +293,7 @@ unsafe fn first_with_room<const FAR: bool, N: Neighbours>(
     while expanded < met && met < limit {
         if FAR && expanded % GROUP == 0 {
             for &place in &places[expanded..met.min(expanded + GROUP)] {
-                prefetch_targets(segment, place.into());
+                segment.for_each_target(place.into(), |target| segment.prefetch(target));
             }
         }
         let place = places[expanded];

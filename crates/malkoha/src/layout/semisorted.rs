@@ -7,7 +7,7 @@
 
 use crate::addressing::{Addressing, Aim, Probe};
 use crate::geometry::{CODE_BITS, Geometry, Layout, semi_sorted_bits};
-use crate::layout::bits::{Word, load_at, load_from, split};
+use crate::layout::bits::{Word, load_at, split};
 use crate::layout::traits::{Placement, Relocate, TableLayout, relocate_between_buckets};
 
 const LANES: usize = 4;
@@ -92,13 +92,8 @@ impl<W: Word> SemiSorted<W> {
     }
 
     #[inline(always)]
-    fn locate(&self, base: usize, place: u64) -> (usize, u32) {
-        split(base, place * u64::from(self.bucket_bits))
-    }
-
-    #[inline(always)]
     fn load(&self, bytes: &[u8], base: usize, place: u64) -> Bucket {
-        let (at, shift) = self.locate(base, place);
+        let (at, shift) = split(base, self.offset(place));
         self.decode(W::load(bytes, at) >> shift)
     }
 
@@ -131,7 +126,7 @@ impl<W: Word> SemiSorted<W> {
             (word << self.low_bits) | W::from_u64(fingerprint & low_mask)
         });
         let word = (word << CODE_BITS) | W::from_u64(code.into());
-        let (at, shift) = self.locate(base, place);
+        let (at, shift) = split(base, self.offset(place));
         let rest = W::load(bytes, at) & !(self.mask << shift);
         (rest | (word << shift)).store(bytes, at);
     }
@@ -174,16 +169,16 @@ impl<W: Word> Relocate for SemiSorted<W> {
     }
 
     #[inline(always)]
-    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
+    unsafe fn has_room(&self, bytes: &[u8], place: u64) -> bool {
         // SAFETY: the place is a bucket of this table, and behind the last one there are tail
         // bytes for the rest of the word.
-        let word: W = unsafe { load_from(bytes, base, self.offset(place)) };
+        let word: W = unsafe { load_at(bytes, self.offset(place)) };
         self.decode(word)[0] == 0
     }
 
     #[inline(always)]
-    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
-        for fingerprint in self.load(bytes, base, place) {
+    fn for_each_target(&self, bytes: &[u8], place: u64, mut each: impl FnMut(u64)) {
+        for fingerprint in self.load(bytes, 0, place) {
             each(self.addressing.alternate(place, fingerprint));
         }
     }
@@ -220,15 +215,6 @@ impl<W: Word> TableLayout for SemiSorted<W> {
     #[inline]
     fn count_at(&self, bytes: &[u8], base: usize, place: u64, fingerprint: u64) -> u32 {
         self.matches(self.load(bytes, base, place), fingerprint)
-    }
-
-    #[inline]
-    fn remove(&self, bytes: &mut [u8], probe: &Probe, _value: u64) -> bool {
-        let base = self.base(probe.segment);
-        [probe.first, probe.second].into_iter().any(|place| {
-            let bucket = self.load(bytes, base, place);
-            self.take(bytes, base, place, bucket, probe.fingerprint)
-        })
     }
 
     fn is_ordered(&self, bytes: &[u8], segment: u64) -> bool {
@@ -270,26 +256,10 @@ impl<W: Word> TableLayout for SemiSorted<W> {
             .map(move |fingerprint| (self.addressing.occupant(segment, place, fingerprint), 0))
     }
 
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+    #[inline]
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe.segment);
         let bucket = self.load(bytes, base, place);
-        self.take(bytes, base, place, bucket, probe.fingerprint);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Paper, section 5.2: 3876 outcomes, which 12 bits number.
-    #[test]
-    fn every_sequence_has_its_number() {
-        for (code, nibbles) in NIBBLES[..SEQUENCES].iter().enumerate() {
-            let lanes = [0, 4, 8, 12].map(|shift| (nibbles >> shift & 15) as usize);
-            assert!(lanes.is_sorted());
-            let number: u16 = (0..LANES).map(|k| CHOOSE[k][lanes[k]]).sum();
-            assert_eq!(usize::from(number), code);
-        }
-        assert_eq!(CHOOSE[0][15] + CHOOSE[1][15] + CHOOSE[2][15] + CHOOSE[3][15], 3875);
+        self.take(bytes, base, place, bucket, probe.fingerprint)
     }
 }

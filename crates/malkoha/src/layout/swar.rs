@@ -90,19 +90,6 @@ impl<W: Word, const WHOLE_BYTES: bool> Swar<W, WHOLE_BYTES> {
         (bucket & below) | ((bucket >> self.lanes.bits) & !below)
     }
 
-    /// Whether the fingerprint is in one of its buckets.
-    ///
-    /// # Safety
-    ///
-    /// `bytes` has a whole word from each byte on in which one begins.
-    #[inline(always)]
-    unsafe fn is_in_either<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
-        let wanted = self.lanes.all(aim.fingerprint);
-        let lanes = [self.lanes.ones.wrapping_sub(W::from_u64(1)), self.lanes.highs];
-        // SAFETY: as the caller promises.
-        unsafe { have_lane::<W, WHOLE_BYTES, ALONE>(bytes, [aim.first, aim.second], wanted, lanes) }
-    }
-
     /// # Safety
     ///
     /// `bytes` has a whole word from the byte on in which the bucket begins.
@@ -146,8 +133,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Relocate for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool {
-        let (at, shift) = self.locate(base, place);
+    unsafe fn has_room(&self, bytes: &[u8], place: u64) -> bool {
+        let (at, shift) = self.locate(0, place);
         // SAFETY: the place is a bucket of this table, and behind the last one there are tail
         // bytes for the rest of the word.
         let bucket = unsafe { W::load_unchecked(bytes, at) } >> shift;
@@ -155,8 +142,8 @@ impl<W: Word, const WHOLE_BYTES: bool> Relocate for Swar<W, WHOLE_BYTES> {
     }
 
     #[inline(always)]
-    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, mut each: impl FnMut(u64)) {
-        let mut bucket = self.load(bytes, base, place) & self.lanes.mask;
+    fn for_each_target(&self, bytes: &[u8], place: u64, mut each: impl FnMut(u64)) {
+        let mut bucket = self.load(bytes, 0, place) & self.lanes.mask;
         for _ in 0..self.lanes.number {
             let fingerprint = self.lanes.lane(bucket, 0);
             each(self.addressing.alternate(place, fingerprint));
@@ -193,9 +180,11 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
 
     #[inline(always)]
     unsafe fn contains<const ALONE: bool>(&self, bytes: &[u8], aim: &Aim) -> bool {
+        let wanted = self.lanes.all(aim.fingerprint);
+        let lanes = [self.lanes.ones.wrapping_sub(W::from_u64(1)), self.lanes.highs];
         // SAFETY: an aim is the start of a bucket of this table, and behind the last bucket there
         // are tail bytes for the rest of the word.
-        unsafe { self.is_in_either::<ALONE>(bytes, aim) }
+        unsafe { have_lane::<W, WHOLE_BYTES, ALONE>(bytes, [aim.first, aim.second], wanted, lanes) }
     }
 
     #[inline]
@@ -253,8 +242,8 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             unsafe { (W::load_unchecked(bytes, first_at), W::load_unchecked(bytes, second_at)) };
         let first = (first_word >> first_shift) & self.lanes.mask;
         let second = (second_word >> second_shift) & self.lanes.mask;
-        // SAFETY: as above.
-        let is_copy = unsafe { self.is_in_either::<true>(bytes, aim) };
+        // SAFETY: `contains` loads the same two words.
+        let is_copy = unsafe { self.contains::<true>(bytes, aim) };
         let is_second = second < first;
         let at = if is_second { second_at } else { first_at };
         let shift = if is_second { second_shift } else { first_shift };
@@ -280,11 +269,11 @@ impl<W: Word, const WHOLE_BYTES: bool> TableLayout for Swar<W, WHOLE_BYTES> {
             .map(move |fingerprint| (self.addressing.occupant(segment, place, fingerprint), 0))
     }
 
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) {
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, _value: u64) -> bool {
         let base = self.base(probe.segment);
         let bucket = self.load(bytes, base, place);
         let found = self.lanes.matches(bucket, probe.fingerprint);
-        self.empty(bytes, base, place, bucket, found);
+        self.empty(bytes, base, place, bucket, found)
     }
 
     #[inline(always)]

@@ -39,11 +39,11 @@ pub(crate) trait Relocate: Copy {
     ///
     /// # Safety
     ///
-    /// `bytes` is a table of the geometry that the layout was made for, a segment of which begins
-    /// at `base`; `place` is below `places()`.
-    unsafe fn has_room(&self, bytes: &[u8], base: usize, place: u64) -> bool;
+    /// `segment` is one of a table of the geometry that the layout was made for; `place` is below
+    /// `places()`.
+    unsafe fn has_room(&self, segment: &[u8], place: u64) -> bool;
     /// Calls `each` with the place that each move out of `place` leads to, in order: move 0 first.
-    fn for_each_target(&self, bytes: &[u8], base: usize, place: u64, each: impl FnMut(u64));
+    fn for_each_target(&self, segment: &[u8], place: u64, each: impl FnMut(u64));
     /// Makes move number `choice` of `place`, whose target is `to`, which has room.
     fn relocate(&self, bytes: &mut [u8], base: usize, place: u64, choice: usize, to: u64);
     /// Puts a key into its candidate of this number, which has room.
@@ -118,22 +118,11 @@ pub(crate) trait TableLayout: Relocate {
         false
     }
 
-    /// Bytes from where a lookup loads to the last that it looks at, if these often lie on two
-    /// lines.
-    #[inline(always)]
-    fn reach(&self) -> u64 {
-        0
-    }
-
     /// Prefetches what a lookup loads.
     #[inline(always)]
     fn prefetch(&self, bytes: &[u8], aim: &Aim) {
-        for byte in [aim.first >> Self::UNITS, aim.second >> Self::UNITS] {
-            prefetch(bytes, byte);
-            if self.reach() != 0 {
-                prefetch(bytes, byte + self.reach());
-            }
-        }
+        prefetch(bytes, aim.first >> Self::UNITS);
+        prefetch(bytes, aim.second >> Self::UNITS);
     }
 
     /// Where a lookup loads.
@@ -175,16 +164,20 @@ pub(crate) trait TableLayout: Relocate {
         self.count(bytes, probe)
     }
     /// Empties a candidate slot that holds such a copy, if there is one.
-    fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool;
-    /// Empties a slot of `place` that holds such a copy, if there is one.
-    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64);
+    #[inline]
+    fn remove(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
+        self.vacate(bytes, probe.first, probe, value)
+            || self.vacate(bytes, probe.second, probe, value)
+    }
+    /// Empties a slot of `place` that holds such a copy; returns whether there was one.
+    fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64) -> bool;
     /// Takes a free candidate slot, if there is one.
     fn take_free(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {
         let base = self.base(probe.segment);
         let segment = &bytes[base..][..index(self.segment_bytes())];
         let candidates = self.candidates(probe);
         // SAFETY: the segment is whole, and candidates are places.
-        let is_free = |&place: &u64| unsafe { self.has_room(segment, 0, place) };
+        let is_free = |&place: &u64| unsafe { self.has_room(segment, place) };
         let free = candidates.as_ref().iter().position(is_free);
         if let Some(candidate) = free {
             self.put(bytes, probe, candidate, value);

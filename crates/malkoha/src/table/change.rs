@@ -63,7 +63,7 @@ impl Change for Fixed {
 
     fn insert_unique_batch(&mut self, hashes: &[u64], new: &mut [bool]) -> Vec<usize> {
         let mut refused = Vec::new();
-        let Self { bytes, layout, search, spill, parts, crowded_from } = self;
+        let Self { bytes, layout, search, spill, parts, crowded_from, .. } = self;
         let mut overflow = Overflow { search, spill, max_kicks: parts.max_kicks };
         with_layout!(layout, layout => {
             batch::pipelined(layout, &mut **bytes, hashes, 0, |bytes, i, probe| {

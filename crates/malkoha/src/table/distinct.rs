@@ -41,8 +41,8 @@ impl Fixed {
             let (mut inserted, mut refused) = (0, Vec::new());
             batch::pipelined(lanes, bytes, &hashes, first_segment.into(), |bytes, i, probe| {
                 let (_, value, position) = pairs[i];
-                let in_table =
-                    lanes.found(bytes, probe).any(|(_, slot)| is_same(slot.value, value));
+                let mut found = lanes.found(bytes, probe);
+                let in_table = found.any(|at| is_same(lanes.value_in(bytes, at), value));
                 // The probe counts segments from the first of these; what was spilled before, from
                 // 0.
                 let here = SpillKey::of(probe, 0);

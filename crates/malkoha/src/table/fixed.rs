@@ -6,6 +6,7 @@ use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
 use crate::layout::{GapWindows, Lanes, NEVER, Relocate, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
+use crate::table::expiring::AgedBuckets;
 use crate::table::memory::{Memory, zeroed};
 
 /// Everything about a table but its bytes.
@@ -30,6 +31,8 @@ pub struct Fixed<B = Memory> {
     pub(super) parts: Parts,
     /// Keys from which on a new one goes into the emptier place, alone and in a batch.
     pub(super) crowded_from: [u64; 2],
+    /// How its buckets are read if its values are ages.
+    pub(super) ages: Option<AgedBuckets>,
 }
 
 /// The layouts, each for words that hold a whole bucket or window of it.
@@ -120,7 +123,7 @@ impl<B: Deref<Target = [u8]>> Fixed<B> {
         let search = Search::of_table(bytes.len());
         let layout = AnyLayout::new(geometry);
         let crowded_from = with_layout!(&layout, layout => crowded_from(layout, geometry));
-        Self { layout, search, bytes, spill: Spill::default(), parts, crowded_from }
+        Self { layout, search, bytes, spill: Spill::default(), parts, crowded_from, ages: None }
     }
 
     pub(crate) fn to_owned(&self) -> Result<Fixed, BuildError> {

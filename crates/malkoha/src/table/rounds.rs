@@ -37,7 +37,6 @@ const WORD: usize = size_of::<u64>();
 pub struct Rounds {
     bins: Bins,
     /// Segments that the table had.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "tables that grow need std"))]
     segments: usize,
     /// Hashes of a round.
     hashes: usize,
@@ -82,7 +81,6 @@ impl Rounds {
 
     /// For segments whose hashes, multiplied by `factor`, begin alike: a bin has those whose first
     /// `bits` bits do. `None` if the system lacks the memory.
-    #[cfg(feature = "std")]
     pub(crate) fn by_beginning(
         factor: u64,
         bits: u32,
@@ -105,7 +103,6 @@ impl Rounds {
     }
 
     /// Segments that the table had when these were made.
-    #[cfg(feature = "std")]
     pub(crate) fn segments(&self) -> usize {
         self.segments
     }
@@ -143,7 +140,6 @@ impl Rounds {
     }
 
     /// How many hashes a bin has, in buffers that are [finished](Self::finish).
-    #[cfg(feature = "std")]
     pub(crate) fn count(&self, number: usize) -> usize {
         self.bin(number).map(<[_]>::len).sum()
     }

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::load::GrowableLoader;
 use super::pieces;
-use crate::expiry::{Expiring, Times, Window};
+use crate::expiry::{Expiring, Times};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible};
 use crate::format::expiring::{Head, put_head};
@@ -74,10 +74,7 @@ pub struct GrowableExpiringLoader {
 /// The content of the first piece.
 #[derive(Debug)]
 struct StoredTimes {
-    window: Window,
-    now: u64,
-    capacity: u64,
-    hasher: KeyHasher,
+    head: Head,
     swept: Vec<u64>,
     counts: Vec<u64>,
 }
@@ -129,13 +126,14 @@ impl GrowableExpiringLoader {
     }
 
     pub(crate) fn into_table(self) -> Result<(Expiring<Growing>, KeyHasher), ReadError> {
-        let Some(StoredTimes { window, now, capacity, hasher, swept, counts }) = self.times else {
+        let Some(StoredTimes { head, swept, counts }) = self.times else {
             // Not this format, or too short.
             FileKind::of(&self.start)?;
             let found = self.start.len() as u64;
             return Err(ReadError::Length { expected: self.wanted()? as u64, found });
         };
         let (table, of_table) = self.table.into_table(FileKind::GrowableMap)?;
+        let Head { hasher, window, now, capacity, .. } = head;
         let blocks = swept.len();
         let set = Expiring::new(table, window, capacity).filter(|_| of_table == hasher);
         let set = set.and_then(|set| set.with_state(now, swept, counts));
@@ -157,7 +155,6 @@ impl StoredTimes {
         let (numbers, _) = times.as_chunks();
         let mut swept: Vec<u64> = numbers.iter().copied().map(u64::from_le_bytes).collect();
         let counts = swept.split_off(blocks);
-        let Head { hasher, window, now, capacity, .. } = head;
-        Ok(Self { window, now, capacity, hasher, swept, counts })
+        Ok(Self { head, swept, counts })
     }
 }

@@ -13,8 +13,6 @@ use crate::spill::MAX_LEN;
 
 /// Bytes in front of a segment's table.
 pub(super) const RECORD_BYTES: usize = 16;
-/// Entries of the spill list in a piece, at most.
-pub(super) const SPILL_PIECE: usize = 2048;
 
 /// The layout's number: buckets of four with fingerprints of different lengths.
 const LAYOUT: u8 = 4;

@@ -6,7 +6,7 @@ use std::mem;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use super::header::{GrowableHeader, RECORD_BYTES};
 use crate::format::checksums::{CHECKSUM_BYTES, is_right};
 use crate::format::error::{ReadError, check, impossible, impossible_copies};
 use crate::format::fields::{u16_at, u32_at, u64_at};
@@ -209,7 +209,7 @@ impl GrowableLoader {
 
     fn entries_wanted(&self) -> usize {
         let all = self.header.map_or(0, |header| header.spilled);
-        usize::try_from(all - self.spilled).unwrap_or(usize::MAX).min(SPILL_PIECE)
+        usize::try_from(all - self.spilled).unwrap_or(usize::MAX).min(spilled::PIECE)
     }
 
     /// Takes a part of `wanted` bytes.

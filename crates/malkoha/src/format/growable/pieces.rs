@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::header::{GrowableHeader, RECORD_BYTES, SPILL_PIECE};
+use super::header::{GrowableHeader, RECORD_BYTES};
 use crate::addressing::index;
 use crate::format::checksums::{CHECKSUM_BYTES, segment_checksum};
 use crate::format::kind::FileKind;
@@ -14,7 +14,7 @@ use crate::table::traits::Lookup;
 
 pub(crate) fn count(table: &Growing) -> usize {
     let spilled = index(table.spill().entries());
-    1 + table.segments() + spilled.div_ceil(SPILL_PIECE) + 1
+    1 + table.segments() + spilled.div_ceil(spilled::PIECE) + 1
 }
 
 pub(crate) fn piece(
@@ -28,7 +28,7 @@ pub(crate) fn piece(
     };
     match beyond.checked_sub(table.segments()) {
         None => Some(segment(beyond, table.record(beyond), table.bytes(beyond))),
-        Some(beyond) => spill(table).nth(beyond),
+        Some(beyond) => spilled::pieces(table.spill()).nth(beyond),
     }
 }
 
@@ -61,7 +61,9 @@ pub(crate) fn pieces(
     };
     let segments =
         segments.map(|number| segment(number, table.record(number), table.bytes(number)));
-    std::iter::once(header.to_bytes().to_vec()).chain(segments).chain(spill(table))
+    std::iter::once(header.to_bytes().to_vec())
+        .chain(segments)
+        .chain(spilled::pieces(table.spill()))
 }
 
 fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
@@ -76,22 +78,4 @@ fn segment(number: usize, record: &Record, bytes: &[u8]) -> Vec<u8> {
     let checksum = segment_checksum(number as u64, &piece);
     piece.extend(checksum.to_le_bytes());
     piece
-}
-
-/// The spill list, in pieces, and its checksum.
-fn spill(table: &Growing) -> impl Iterator<Item = Vec<u8>> {
-    let mut entries = table.spill().iter();
-    let mut checksum = spilled::checksum();
-    let pieces = table.spill().entries().div_ceil(SPILL_PIECE as u64);
-    (0..=pieces).map(move |number| {
-        if number == pieces {
-            return checksum.digest().to_le_bytes().to_vec();
-        }
-        let mut piece = Vec::with_capacity(SPILL_PIECE * spilled::ENTRY_BYTES);
-        for (key, copies) in entries.by_ref().take(SPILL_PIECE) {
-            piece.extend(spilled::entry(&key, copies));
-        }
-        checksum.update(&piece);
-        piece
-    })
 }

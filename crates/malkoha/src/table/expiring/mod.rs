@@ -23,22 +23,19 @@ use crate::table::fixed::Fixed;
 /// slot.
 const BLOCK: u64 = 64;
 
-/// How buckets are read.
+/// The buckets of a table of ages, in words that hold one.
 #[derive(Clone, Copy, Debug)]
-pub struct Form(Width);
-
-/// In words that hold one.
-#[derive(Clone, Copy, Debug)]
-enum Width {
+pub(super) enum AgedBuckets {
     Narrow(ExpiringBuckets<u64>),
     Wide(ExpiringBuckets<u128>),
 }
 
-macro_rules! with_form {
-    ($form:expr, $buckets:ident => $body:expr) => {
-        match $form.0 {
-            Width::Narrow($buckets) => $body,
-            Width::Wide($buckets) => $body,
+macro_rules! with_buckets {
+    ($table:expr, $buckets:ident => $body:expr) => {
+        match $table.ages {
+            Some(AgedBuckets::Narrow($buckets)) => $body,
+            Some(AgedBuckets::Wide($buckets)) => $body,
+            None => unreachable!("it was prepared for ages"),
         }
     };
 }
@@ -51,13 +48,11 @@ impl Fixed {
 }
 
 impl Ages for Fixed {
-    type Form = Form;
-
-    fn form(&self) -> Option<Form> {
+    fn prepare(&mut self) -> bool {
         let geometry = &self.parts.geometry;
-        let narrow = ExpiringBuckets::new(geometry).map(Width::Narrow);
-        let form = narrow.or_else(|| ExpiringBuckets::new(geometry).map(Width::Wide)).map(Form);
-        form.filter(|_| self.spill.is_empty())
+        let narrow = ExpiringBuckets::new(geometry).map(AgedBuckets::Narrow);
+        self.ages = narrow.or_else(|| ExpiringBuckets::new(geometry).map(AgedBuckets::Wide));
+        self.ages.is_some() && self.spill.is_empty()
     }
 
     fn blocks(&self) -> usize {
@@ -67,14 +62,14 @@ impl Ages for Fixed {
     }
 
     #[inline]
-    fn age(&self, form: Form, times: &Times, hash: u64) -> Option<u64> {
-        with_form!(form, buckets => {
+    fn age(&self, times: &Times, hash: u64) -> Option<u64> {
+        with_buckets!(self, buckets => {
             age_of(&buckets, &self.bytes, times, &buckets.words.probe(hash))
         })
     }
 
-    fn lives(&self, form: Form, times: &Times, hashes: &[u64], found: &mut [bool]) {
-        with_form!(form, buckets => {
+    fn lives(&self, times: &Times, hashes: &[u64], found: &mut [bool]) {
+        with_buckets!(self, buckets => {
             let ask = |bytes: &&[u8], hash: u64| requested(&buckets, bytes, hash);
             ring::one_by_one(&mut &*self.bytes, hashes, ask, |bytes, i, _, probe| {
                 found[i] = age_of(&buckets, bytes, times, probe).is_some();
@@ -85,14 +80,13 @@ impl Ages for Fixed {
     #[inline]
     fn see(
         &mut self,
-        form: Form,
         times: &mut Times,
         hashes: &[u64],
         refresh: bool,
         new: &mut [bool],
     ) -> Vec<usize> {
         let mut refused = Vec::new();
-        with_form!(form, buckets => {
+        with_buckets!(self, buckets => {
             let (mut slots, label) = (Slots::of(self, buckets), times.label());
             let mut see = |slots: &mut Slots<'_, _>, i: usize, probe: &Probe| {
                 let seen = slots.see(times, probe, label, |_, _| refresh);
@@ -111,14 +105,14 @@ impl Ages for Fixed {
         refused
     }
 
-    fn forget(&mut self, form: Form, times: &mut Times, hash: u64) -> bool {
-        with_form!(form, buckets => {
+    fn forget(&mut self, times: &mut Times, hash: u64) -> bool {
+        with_buckets!(self, buckets => {
             Slots::of(self, buckets).forget(times, &buckets.words.probe(hash))
         })
     }
 
-    fn sweep(&mut self, form: Form, times: &mut Times) {
-        with_form!(form, buckets => {
+    fn sweep(&mut self, times: &mut Times) {
+        with_buckets!(self, buckets => {
             let mut slots = Slots::of(self, buckets);
             for (segment, place) in places(&buckets).filter(|(_, place)| place % BLOCK == 0) {
                 slots.clean(times, segment, place);
@@ -126,8 +120,8 @@ impl Ages for Fixed {
         });
     }
 
-    fn for_each_label(&self, form: Form, mut each: impl FnMut(u64)) {
-        with_form!(form, buckets => {
+    fn for_each_label(&self, mut each: impl FnMut(u64)) {
+        with_buckets!(self, buckets => {
             for (segment, place) in places(&buckets) {
                 let bucket = buckets.load(&self.bytes, buckets.words.base(segment), place);
                 buckets.occupants(bucket).for_each(|(_, _, label)| each(label));
@@ -135,10 +129,10 @@ impl Ages for Fixed {
         });
     }
 
-    fn absorb(&mut self, form: Form, times: &mut Times, other: &Self) -> Result<(), UnionError> {
+    fn absorb(&mut self, times: &mut Times, other: &Self) -> Result<(), UnionError> {
         self.check_geometry(other)?;
         let live = times.live();
-        with_form!(form, buckets => {
+        with_buckets!(self, buckets => {
             let mut slots = Slots::of(self, buckets);
             for (segment, place) in places(&buckets) {
                 let bucket = buckets.load(&other.bytes, buckets.words.base(segment), place);

@@ -47,7 +47,7 @@ impl<'a, W: Word> Slots<'a, W> {
                 && known != label
                 && refresh(times, known)
             {
-                self.bytes_of(base, place, buckets.relabelled(bucket, shift, label));
+                self.store(base, place, buckets.relabelled(bucket, shift, label));
                 times.count_out(known);
                 times.count_in(label);
             }
@@ -61,14 +61,14 @@ impl<'a, W: Word> Slots<'a, W> {
             let place = self.make_room(times, probe)?;
             (place, buckets.load(self.bytes, base, place))
         };
-        self.bytes_of(base, place, buckets.pushed(bucket, probe.fingerprint, label));
+        self.store(base, place, buckets.pushed(bucket, probe.fingerprint, label));
         *self.occupied += 1;
         times.count_in(label);
         Some(true)
     }
 
     #[inline(always)]
-    fn bytes_of(&mut self, base: usize, place: u64, bucket: W) {
+    fn store(&mut self, base: usize, place: u64, bucket: W) {
         self.buckets.words.store(self.bytes, base, place, bucket);
     }
 
@@ -109,7 +109,7 @@ impl<'a, W: Word> Slots<'a, W> {
                 continue;
             }
             let shift = buckets.shift_of(found);
-            self.bytes_of(base, place, buckets.closed(bucket, shift));
+            self.store(base, place, buckets.closed(bucket, shift));
             self.freed(probe.segment, 1);
             if let Some((_, label)) = buckets.slot(bucket, shift) {
                 times.count_out(label);
@@ -159,7 +159,7 @@ impl<'a, W: Word> Slots<'a, W> {
                 }
             }
             if kept != bucket {
-                self.bytes_of(base, place, kept);
+                self.store(base, place, kept);
             }
         }
         times.set_swept(block);
