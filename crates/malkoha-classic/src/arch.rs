@@ -1,33 +1,9 @@
 //! What only the processor can do: all `unsafe` of this crate.
 
-#[cfg(target_arch = "x86_64")]
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-
 /// Asks for the cache line of `items[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], at: usize) {
-    let address = items.as_ptr().wrapping_add(at);
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch dereferences nothing; the architecture allows any address, and SSE,
-        // which has the instruction, is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        // SAFETY: PRFM dereferences nothing, may be given any address, and changes no register,
-        // flag or memory.
-        unsafe {
-            std::arch::asm!(
-                "prfm pldl1keep, [{address}]",
-                address = in(reg) address,
-                options(nostack, preserves_flags, readonly)
-            );
-        }
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = address;
+    malkoha::prefetch_from(items.as_ptr().wrapping_add(at).cast(), 0);
 }
 
 /// A way to search for a set bit.
@@ -49,39 +25,23 @@ impl Select for Portable {
 }
 
 /// By instructions that the processor has: only [`detected`](Self::detected) makes one.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BitInstructions(());
 
-#[cfg(target_arch = "x86_64")]
 impl BitInstructions {
     /// `Some` if the processor has POPCNT, BMI1 and BMI2: Intel's since 2013, AMD's since 2015.
-    #[inline(always)]
+    /// Tables keep it, because detecting three features would cost as much as a lookup.
     pub(crate) fn detected() -> Option<Self> {
-        match FOUND.load(Relaxed) {
-            YES => Some(Self(())),
-            NO => None,
-            _ => Self::detect(),
-        }
-    }
-
-    #[cold]
-    fn detect() -> Option<Self> {
-        let has = is_x86_feature_detected!("bmi2")
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("popcnt");
-        FOUND.store(if has { YES } else { NO }, Relaxed);
-        has.then_some(Self(()))
+            && is_x86_feature_detected!("popcnt")
+        {
+            return Some(Self(()));
+        }
+        None
     }
 }
-
-/// What was found: one load, where detecting three features would cost as much as a lookup.
-#[cfg(target_arch = "x86_64")]
-static FOUND: AtomicU8 = AtomicU8::new(0);
-#[cfg(target_arch = "x86_64")]
-const YES: u8 = 1;
-#[cfg(target_arch = "x86_64")]
-const NO: u8 = 2;
 
 #[cfg(target_arch = "x86_64")]
 impl Select for BitInstructions {
@@ -109,7 +69,7 @@ macro_rules! by_bit_instructions {
             #[inline]
             pub(super) fn $name(self: $receiver, $($argument: $of),*) -> $result {
                 #[cfg(target_arch = "x86_64")]
-                if let Some(bits) = $crate::arch::BitInstructions::detected() {
+                if let Some(bits) = self.bit_instructions {
                     // SAFETY: there is a value of this type only if the processor has them.
                     return unsafe { self.$fast(bits, $($argument),*) };
                 }
@@ -163,25 +123,4 @@ const fn not_above(bytes: u64, n: u32) -> u32 {
 const fn fours(word: u64) -> u64 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
     (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn select_finds_the_nth_set_bit(word: u64, sparse: u64, n in 0_u32..64) {
-            for word in [word, word & sparse, word | sparse] {
-                let slow = (0..64).filter(|&bit| word >> bit & 1 != 0).nth(n as usize);
-                let slow = slow.ok_or(word.count_ones());
-                prop_assert_eq!(Portable.select(word, n), slow);
-                #[cfg(target_arch = "x86_64")]
-                if let Some(bits) = BitInstructions::detected() {
-                    prop_assert_eq!(bits.select(word, n), slow);
-                }
-            }
-        }
-    }
 }

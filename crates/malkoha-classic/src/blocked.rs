@@ -4,9 +4,9 @@ use malkoha::params::bloom_fpr;
 use malkoha::{Key, KeyHasher};
 
 use crate::arch::prefetch;
-use crate::bloom::{MAX_HASHES, MAX_POSITIONS, check_target};
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter};
+use crate::sizing::{MAX_POSITIONS, best_capacity, check_hashes, check_target};
 use crate::words::{allocate, ceil, derive, float, index, scale};
 
 /// Bits per block: one cache line of 64 bytes.
@@ -59,9 +59,10 @@ impl BlockedBloomFilter {
     ///
     /// As [`with_capacity`](Self::with_capacity).
     pub fn with_geometry(blocks: u64, hashes: u32, hasher: KeyHasher) -> Result<Self, BuildError> {
-        check_blocks(blocks, hashes)?;
+        BuildError::check_range("number of blocks", blocks, 1..=MAX_POSITIONS / BLOCK_BITS)?;
+        check_hashes(hashes)?;
         let table = allocate(blocks, Block::default)?;
-        let capacity = crate::bloom::best_capacity(blocks * BLOCK_BITS, hashes);
+        let capacity = best_capacity(blocks * BLOCK_BITS, hashes);
         Ok(Self { blocks: table, hashes, base: Base::new(hasher, capacity) })
     }
 
@@ -185,11 +186,6 @@ impl Filter for BlockedBloomFilter {
         self.blocks.fill(Block::default());
         self.base.len = 0;
     }
-}
-
-fn check_blocks(blocks: u64, hashes: u32) -> Result<(), BuildError> {
-    BuildError::check_range("number of blocks", blocks, 1..=MAX_POSITIONS / BLOCK_BITS)?;
-    BuildError::check_range("number of hash functions", hashes.into(), 1..=MAX_HASHES.into())
 }
 
 /// The false-positive rate of a blocked Bloom filter with blocks of 64 bytes: the rates of blocks

@@ -1,19 +1,14 @@
-//! The standard Bloom filter (Bloom 1970; paper, section 2.1; thesis, section 1.1).
+//! Bloom filters of bits (Bloom 1970; paper, section 2.1; thesis, section 1.1), and of counters
+//! (Fan, Cao, Almeida and Broder 1998; paper, section 2.1).
 
-use malkoha::params::{bloom_bits_per_key, bloom_fpr, bloom_optimal_hashes};
+use malkoha::params::bloom_fpr;
 use malkoha::{Key, KeyHasher};
 
 use crate::double_hash::{Positions, looked_at};
 use crate::error::{BuildError, Full};
-use crate::filter::{Base, Filter};
-use crate::words::{allocate, ceil, float, index};
-
-/// The most keys a filter can be built for.
-pub(crate) const MAX_CAPACITY: u64 = 1 << 36;
-/// The most hash functions: they serve a false-positive rate of 2^-64.
-pub(crate) const MAX_HASHES: u32 = 64;
-/// The most bits or counters.
-pub(crate) const MAX_POSITIONS: u64 = 1 << 43;
+use crate::filter::{Base, Filter, RemovableFilter};
+use crate::sizing::{MAX_POSITIONS, best_capacity, check_hashes, positions_for};
+use crate::words::{allocate, index};
 
 /// A set of keys as bits: each key sets k bits, and is in if all its bits are set.
 ///
@@ -21,8 +16,7 @@ pub(crate) const MAX_POSITIONS: u64 = 1 << 43;
 /// * An insert or a lookup of a key that is in touches k places of memory, a lookup of a key that
 ///   is not in about two. A batch ([`Filter::contains_many`]) overlaps their cache misses.
 /// * Never full: more keys than the capacity raise the false-positive rate.
-/// * Keys cannot be removed ([`CountingBloomFilter`](crate::CountingBloomFilter) can), and copies
-///   of a key change nothing.
+/// * Keys cannot be removed ([`CountingBloomFilter`] can), and copies of a key change nothing.
 ///
 /// ```
 /// use malkoha_classic::{BloomFilter, Filter};
@@ -33,25 +27,73 @@ pub(crate) const MAX_POSITIONS: u64 = 1 << 43;
 /// assert!(!seen.contains("magpie"));
 /// # Ok::<(), malkoha_classic::BuildError>(())
 /// ```
+pub type BloomFilter = Bloom<1>;
+
+/// A Bloom filter with a counter of four bits instead of each bit, so that keys can be
+/// removed: four times the space of [`BloomFilter`].
+///
+/// * An insert adds one to k counters, a removal takes one from each, a lookup asks whether all
+///   are above zero. Each touches k places of memory.
+/// * Never full; more keys than the capacity raise the false-positive rate.
+///
+/// # Counters that are stuck
+///
+/// A counter that reached 15 has forgotten by how much it went beyond, so it is never lowered
+/// again: lowering it could lead to a false **no**. If all counters of a key are stuck, for example
+/// because it was inserted 15 times, no removal takes it out; if only some are, it can be removed,
+/// and the stuck ones raise the false-positive rate. [`stuck_counters`](CountingBloomFilter::stuck_counters)
+/// returns how many there are: at the capacity, with different keys, one in 10^15 (their values
+/// are Poisson with mean ln 2). [`Filter::clear`] resets them.
+///
+/// # Removing keys that were never inserted
+///
+/// This lowers counters of other keys, which may then be lost: see [`RemovableFilter`].
+///
+/// ```
+/// use malkoha_classic::{CountingBloomFilter, Filter, RemovableFilter};
+///
+/// let mut seen = CountingBloomFilter::with_capacity(1_000, 0.01)?;
+/// seen.insert("cuckoo");
+/// seen.insert("cuckoo");
+/// assert_eq!(seen.count("cuckoo"), 2);
+/// assert!(seen.remove("cuckoo") && seen.remove("cuckoo"));
+/// assert!(!seen.contains("cuckoo"));
+/// # Ok::<(), malkoha_classic::BuildError>(())
+/// ```
+pub type CountingBloomFilter = Bloom<4>;
+
+/// A [`BloomFilter`], whose counters have one bit, or a [`CountingBloomFilter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BloomFilter {
+pub struct Bloom<const COUNTER_BITS: u32> {
     words: Vec<u64>,
-    bits: u64,
+    counters: u64,
     hashes: u32,
     base: Base,
 }
 
-impl BloomFilter {
-    /// A filter of `bits` bits (any number up to 2^43) that sets `hashes` bits for each key (1 to
-    /// 64). Its capacity is the number of keys for which that many hash functions are the best.
+impl<const COUNTER_BITS: u32> Bloom<COUNTER_BITS> {
+    /// The largest value of a counter. It means "this many or more".
+    const SATURATED: u64 = (1 << COUNTER_BITS) - 1;
+    const COUNTERS_PER_WORD: u64 = 64 / COUNTER_BITS as u64;
+    const NAME: &str = if COUNTER_BITS == 1 { "Bloom filter" } else { "counting Bloom filter" };
+
+    /// A filter of this many bits or counters (any number up to 2^43), of which each key has
+    /// `hashes` (1 to 64). Its capacity is the number of keys for which that many hash functions
+    /// are the best.
     ///
     /// # Errors
     ///
     /// As [`with_capacity`](Self::with_capacity).
-    pub fn with_geometry(bits: u64, hashes: u32, hasher: KeyHasher) -> Result<Self, BuildError> {
-        check_positions(bits, hashes)?;
-        let words = allocate(bits.div_ceil(64), || 0)?;
-        Ok(Self { words, bits, hashes, base: Base::new(hasher, best_capacity(bits, hashes)) })
+    pub fn with_geometry(
+        counters: u64,
+        hashes: u32,
+        hasher: KeyHasher,
+    ) -> Result<Self, BuildError> {
+        BuildError::check_range("number of bits or counters", counters, 1..=MAX_POSITIONS)?;
+        check_hashes(hashes)?;
+        let words = allocate(counters.div_ceil(Self::COUNTERS_PER_WORD), || 0)?;
+        let base = Base::new(hasher, best_capacity(counters, hashes));
+        Ok(Self { words, counters, hashes, base })
     }
 
     /// Inserts a key; returns whether it is certainly new. (A **no** is wrong as often as a lookup
@@ -64,28 +106,56 @@ impl BloomFilter {
     /// [`insert`](Self::insert) for a caller that hashes itself.
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) -> bool {
-        let mut positions = Positions::new(hash, self.bits);
-        let mut all_set = 1;
-        for _ in 0..self.hashes {
-            let bit = positions.next();
-            let word = &mut self.words[index(bit >> 6)];
-            all_set &= *word >> (bit & 63);
-            *word |= 1 << (bit & 63);
-        }
+        let mut is_new = false;
+        self.update(hash, |counter| {
+            is_new |= counter == 0;
+            if COUNTER_BITS == 1 { 1 } else { u64::from(counter < Self::SATURATED) }
+        });
         self.base.len = self.base.len.saturating_add(1);
-        all_set & 1 == 0
-    }
-
-    /// Bits of the table.
-    #[must_use]
-    pub const fn bits(&self) -> u64 {
-        self.bits
+        is_new
     }
 
     /// The number of hash functions, k.
     #[must_use]
     pub const fn hashes(&self) -> u32 {
         self.hashes
+    }
+
+    /// The word of a counter, and its lowest bit in it.
+    #[inline(always)]
+    fn split(counter: u64) -> (usize, u64) {
+        let in_word = counter % Self::COUNTERS_PER_WORD;
+        (index(counter / Self::COUNTERS_PER_WORD), in_word * u64::from(COUNTER_BITS))
+    }
+
+    /// Adds to each of a key's counters what `change` returns for it.
+    #[inline(always)]
+    fn update(&mut self, hash: u64, mut change: impl FnMut(u64) -> u64) {
+        let mut positions = Positions::new(hash, self.counters);
+        for _ in 0..self.hashes {
+            let (at, shift) = Self::split(positions.next());
+            let word = &mut self.words[at];
+            let change = change(*word >> shift & Self::SATURATED) << shift;
+            // A counter stays within its bits, so the sum never carries into its neighbour.
+            *word = if COUNTER_BITS == 1 { *word | change } else { word.wrapping_add(change) };
+        }
+    }
+
+    #[inline(always)]
+    fn counters_of(&self, hash: u64) -> impl Iterator<Item = u64> {
+        let mut positions = Positions::new(hash, self.counters);
+        (0..self.hashes).map(move |_| {
+            let (at, shift) = Self::split(positions.next());
+            self.words[at] >> shift & Self::SATURATED
+        })
+    }
+}
+
+impl BloomFilter {
+    /// Bits of the table.
+    #[must_use]
+    pub const fn bits(&self) -> u64 {
+        self.counters
     }
 
     /// Bits that are set, counted one by one: O(bits). Half of them at the best load.
@@ -97,8 +167,8 @@ impl BloomFilter {
     /// Adds all keys of a filter of the same geometry and hasher. Returns `false`, and does
     /// nothing, if one of these differs.
     pub fn union(&mut self, other: &Self) -> bool {
-        let same = (self.bits, self.hashes, self.base.hasher)
-            == (other.bits, other.hashes, other.base.hasher);
+        let same = (self.counters, self.hashes, self.base.hasher)
+            == (other.counters, other.hashes, other.base.hasher);
         if same {
             self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
             self.base.len = self.base.len.saturating_add(other.base.len);
@@ -107,15 +177,55 @@ impl BloomFilter {
     }
 }
 
-impl Filter for BloomFilter {
-    /// In the fewest bits.
+impl CountingBloomFilter {
+    /// The number of counters.
+    #[must_use]
+    pub const fn counters(&self) -> u64 {
+        self.counters
+    }
+
+    /// Counters that reached 15 and are never lowered again. O(counters).
+    #[must_use]
+    pub fn stuck_counters(&self) -> u64 {
+        let all_ones = |word: u64| {
+            let pairs = word & word >> 1;
+            (pairs & pairs >> 2 & 0x1111_1111_1111_1111).count_ones()
+        };
+        self.words.iter().map(|&word| u64::from(all_ones(word))).sum()
+    }
+}
+
+impl RemovableFilter for CountingBloomFilter {
+    #[inline]
+    fn remove_hash(&mut self, hash: u64) -> bool {
+        if !self.contains_hash(hash) {
+            return false;
+        }
+        // A key that was never inserted may have one counter twice, and more copies of it than
+        // the counter says; hence the check against zero.
+        self.update(hash, |counter| {
+            if counter == 0 || counter == Self::SATURATED { 0 } else { 1_u64.wrapping_neg() }
+        });
+        self.base.len = self.base.len.saturating_sub(1);
+        true
+    }
+
+    /// The least of the key's counters: never too low up to 14; 15 means "15 or more".
+    #[inline]
+    fn count_hash(&self, hash: u64) -> u64 {
+        self.counters_of(hash).min().unwrap_or(0)
+    }
+}
+
+impl<const COUNTER_BITS: u32> Filter for Bloom<COUNTER_BITS> {
+    /// In the fewest bits or counters.
     fn with_capacity_and_hasher(
         capacity: u64,
         fpr: f64,
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
-        let (bits, hashes) = positions_for("Bloom filter", capacity, fpr)?;
-        let mut filter = Self::with_geometry(bits, hashes, hasher)?;
+        let (counters, hashes) = positions_for(Self::NAME, capacity, fpr)?;
+        let mut filter = Self::with_geometry(counters, hashes, hasher)?;
         filter.base.capacity = capacity;
         Ok(filter)
     }
@@ -132,26 +242,24 @@ impl Filter for BloomFilter {
 
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
-        let mut positions = Positions::new(hash, self.bits);
-        (0..self.hashes).all(|_| {
-            let bit = positions.next();
-            self.words[index(bit >> 6)] >> (bit & 63) & 1 != 0
-        })
+        self.counters_of(hash).all(|counter| counter != 0)
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        Positions::new(hash, self.bits).prefetch(&self.words, looked_at(self.hashes), 64);
+        let positions = Positions::new(hash, self.counters);
+        positions.prefetch(&self.words, looked_at(self.hashes), Self::COUNTERS_PER_WORD);
     }
 
     #[inline]
     fn prefetch_update_hash(&self, hash: u64) {
-        Positions::new(hash, self.bits).prefetch(&self.words, self.hashes, 64);
+        let positions = Positions::new(hash, self.counters);
+        positions.prefetch(&self.words, self.hashes, Self::COUNTERS_PER_WORD);
     }
 
-    /// (1 - (1 - 1/m)^(kn))^k (thesis, eq. 1.5), for n different keys.
+    /// (1 - (1 - 1/m)^(kn))^k (thesis, eq. 1.5), for n different keys and m bits or counters.
     fn expected_fpr(&self) -> f64 {
-        bloom_fpr(self.bits, self.base.len, self.hashes)
+        bloom_fpr(self.counters, self.base.len, self.hashes)
     }
 
     fn size_in_bytes(&self) -> u64 {
@@ -162,61 +270,4 @@ impl Filter for BloomFilter {
         self.words.fill(0);
         self.base.len = 0;
     }
-}
-
-/// The least number of bits (or counters), and the number of hash functions, with which `capacity`
-/// keys stay at or below `fpr`.
-pub(crate) fn positions_for(
-    structure: &'static str,
-    capacity: u64,
-    fpr: f64,
-) -> Result<(u64, u32), BuildError> {
-    check_target(capacity, fpr)?;
-    let per_key = bloom_bits_per_key(fpr);
-    // The best k is seldom a whole number: of its two neighbours, take the one with fewer bits.
-    let best = bloom_optimal_hashes(per_key);
-    let too_small = BuildError::FprTooSmall { structure, capacity, asked: fpr };
-    [best.floor(), best.ceil()]
-        .into_iter()
-        .filter_map(|hashes| u32::try_from(ceil(hashes.max(1.0))).ok())
-        .filter(|&hashes| hashes <= MAX_HASHES)
-        .filter_map(|hashes| Some((least_bits(capacity, fpr, hashes)?, hashes)))
-        .min()
-        .ok_or(too_small)
-}
-
-/// Refuses capacities and rates out of range. Written so that a NaN is refused too.
-pub(crate) fn check_target(capacity: u64, fpr: f64) -> Result<(), BuildError> {
-    if !(1..=MAX_CAPACITY).contains(&capacity) {
-        return Err(BuildError::Capacity(capacity));
-    }
-    if fpr > 0.0 && fpr < 1.0 { Ok(()) } else { Err(BuildError::Fpr(fpr)) }
-}
-
-pub(crate) fn check_positions(positions: u64, hashes: u32) -> Result<(), BuildError> {
-    BuildError::check_range("number of bits or counters", positions, 1..=MAX_POSITIONS)?;
-    BuildError::check_range("number of hash functions", hashes.into(), 1..=MAX_HASHES.into())
-}
-
-/// The number of keys for which k is the best: n = ln 2 * m / k (thesis, eq. 1.11).
-pub(crate) fn best_capacity(positions: u64, hashes: u32) -> u64 {
-    ceil(std::f64::consts::LN_2 * float(positions) / f64::from(hashes))
-}
-
-/// The least m with (1 - (1 - 1/m)^(kn))^k <= fpr, found by bisection.
-fn least_bits(capacity: u64, fpr: f64, hashes: u32) -> Option<u64> {
-    let enough = |bits| bloom_fpr(bits, capacity, hashes) <= fpr;
-    let (mut low, mut high) = (1, MAX_POSITIONS);
-    if !enough(high) {
-        return None;
-    }
-    while low < high {
-        let middle = low.midpoint(high);
-        if enough(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Some(low)
 }

@@ -1,7 +1,5 @@
 //! Errors, with their remedies.
 
-use std::fmt;
-
 /// A structure that cannot be built as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -61,7 +59,8 @@ impl BuildError {
 }
 
 /// An insert that found no place. The structure is exactly as it was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", full(*.len, *.capacity))]
 #[non_exhaustive]
 pub struct Full {
     /// The number of keys in the structure, copies included.
@@ -70,22 +69,16 @@ pub struct Full {
     pub capacity: u64,
 }
 
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { len, capacity } = self;
-        if len < capacity {
-            write!(
-                f,
-                "no free slot for the key, though {len} of {capacity} keys are in: the same key \
-                 was inserted too often, or the table was built too tight; build a larger one"
-            )
-        } else {
-            write!(f, "full: built for {capacity} keys and holds {len}; build a larger one")
-        }
+fn full(len: u64, capacity: u64) -> String {
+    if len < capacity {
+        format!(
+            "no free slot for the key, though {len} of {capacity} keys are in: the same key was \
+             inserted too often, or the table was built too tight; build a larger one"
+        )
+    } else {
+        format!("full: built for {capacity} keys and holds {len}; build a larger one")
     }
 }
-
-impl std::error::Error for Full {}
 
 /// A batch of which some keys found no place. All the others are in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,7 +93,8 @@ pub struct BatchFull {
 
 /// An entry that found no place in a cuckoo hash table. The table is exactly as it was before, and
 /// the entry is handed back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{full}; or let it grow")]
 #[non_exhaustive]
 pub struct Refused<K, V> {
     /// The key that was to be inserted.
@@ -110,11 +104,3 @@ pub struct Refused<K, V> {
     /// The state of the table.
     pub full: Full,
 }
-
-impl<K, V> fmt::Display for Refused<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; or let it grow", self.full)
-    }
-}
-
-impl<K: fmt::Debug, V: fmt::Debug> std::error::Error for Refused<K, V> {}

@@ -287,9 +287,8 @@ fn all_but(filter: &impl Filter, refused: Vec<usize>) -> Result<(), BatchFull> {
 fn hash_chunks<K: Key>(hasher: KeyHasher, keys: &[K], mut each: impl FnMut(usize, &[u64])) {
     let mut hashes = [0; CHUNK];
     for (chunk, keys) in keys.chunks(CHUNK).enumerate() {
-        for (hash, key) in hashes.iter_mut().zip(keys) {
-            *hash = key.hash_with(hasher);
-        }
-        each(chunk * CHUNK, &hashes[..keys.len()]);
+        let hashes = &mut hashes[..keys.len()];
+        hasher.hash_many(keys, hashes);
+        each(chunk * CHUNK, hashes);
     }
 }

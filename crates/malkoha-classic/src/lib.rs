@@ -30,18 +30,17 @@
 mod arch;
 mod blocked;
 mod bloom;
-mod counting;
 mod cuckoo;
 mod dleft;
 mod double_hash;
 mod error;
 mod filter;
 mod quotient;
+mod sizing;
 mod words;
 
 pub use blocked::{BlockedBloomFilter, blocked_bloom_bits_per_key, blocked_bloom_fpr};
-pub use bloom::BloomFilter;
-pub use counting::CountingBloomFilter;
+pub use bloom::{Bloom, BloomFilter, CountingBloomFilter};
 pub use cuckoo::{BucketedCuckooTable, CuckooHashTable, Growth};
 pub use dleft::{DLeftCountingFilter, d_left_fpr};
 pub use error::{BatchFull, BuildError, Full, Refused};

@@ -9,9 +9,9 @@ use crate::words::{allocate, derive, index, scale};
 /// of the entries.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T, const D: usize, const B: usize> {
-    cells: Vec<Option<T>>,
+    pub(super) cells: Vec<Option<T>>,
     /// Buckets per subtable.
-    buckets: u64,
+    pub(super) buckets: u64,
 }
 
 impl<T, const D: usize, const B: usize> Slots<T, D, B> {
@@ -23,22 +23,6 @@ impl<T, const D: usize, const B: usize> Slots<T, D, B> {
         }
         let cells = allocate(buckets.saturating_mul((D * B) as u64), || None)?;
         Ok(Self { cells, buckets })
-    }
-
-    pub(super) const fn buckets(&self) -> u64 {
-        self.buckets
-    }
-
-    pub(super) fn cells(&self) -> &[Option<T>] {
-        &self.cells
-    }
-
-    pub(super) fn cells_mut(&mut self) -> &mut [Option<T>] {
-        &mut self.cells
-    }
-
-    pub(super) fn into_cells(self) -> Vec<Option<T>> {
-        self.cells
     }
 
     /// The first slot of a hash's bucket in subtable number `choice`.

@@ -2,18 +2,17 @@
 
 use std::borrow::Borrow;
 
-use malkoha::{Key, KeyHasher};
+use malkoha::{Key, KeyHasher, MAX_CAPACITY};
 
 use super::slots::Slots;
 use crate::arch::prefetch;
-use crate::bloom::MAX_CAPACITY;
 use crate::error::{BuildError, Full, Refused};
 use crate::words::{PREFETCH_DISTANCE, ceil, float};
 
 /// Kicks before an insert gives up (paper, section 2.2).
 const DEFAULT_MAX_KICKS: u32 = 500;
 /// More kicks than this never help.
-pub(super) const MOST_KICKS: u32 = 1 << 16;
+const MOST_KICKS: u32 = 1 << 16;
 /// The most buckets per subtable: the largest capacity in the plain table, and some growth.
 const MAX_BUCKETS: u64 = 4 * MAX_CAPACITY;
 /// How often one insert makes a growing table 1.5 times as large before it gives up.
@@ -70,11 +69,11 @@ pub type CuckooHashTable<K, V> = BucketedCuckooTable<K, V, 2, 1>;
 /// ```
 #[derive(Clone, Debug)]
 pub struct BucketedCuckooTable<K, V, const D: usize = 4, const B: usize = 2> {
-    pub(super) slots: Slots<(K, V), D, B>,
-    pub(super) hasher: KeyHasher,
-    pub(super) growth: Growth,
-    pub(super) max_kicks: u32,
-    pub(super) len: u64,
+    slots: Slots<(K, V), D, B>,
+    hasher: KeyHasher,
+    growth: Growth,
+    max_kicks: u32,
+    len: u64,
 }
 
 impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D, B> {
@@ -113,7 +112,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     ///
     /// As [`with_capacity`](Self::with_capacity).
     pub fn with_geometry(buckets: u64, hasher: KeyHasher) -> Result<Self, BuildError> {
-        check_buckets(buckets)?;
+        BuildError::check_range("number of buckets a subtable", buckets, 1..=MAX_BUCKETS)?;
         Ok(Self {
             slots: Slots::new(buckets)?,
             hasher,
@@ -145,7 +144,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     pub fn insert(&mut self, key: K, value: V) -> Result<Option<V>, Refused<K, V>> {
         let hasher = self.hasher;
         if let Some(slot) = self.slot_of(&key) {
-            let entry = self.slots.cells_mut()[slot].as_mut();
+            let entry = self.slots.cells[slot].as_mut();
             return Ok(entry.map(|(_, old)| std::mem::replace(old, value)));
         }
         let placed =
@@ -183,7 +182,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         K: Borrow<Q>,
     {
         let slot = self.slot_of(key)?;
-        self.slots.cells_mut()[slot].as_mut().map(|(_, value)| value)
+        self.slots.cells[slot].as_mut().map(|(_, value)| value)
     }
 
     /// Whether the key is in.
@@ -208,7 +207,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
             for (hash, key) in hashes.iter_mut().zip(keys) {
                 *hash = key.hash_with(self.hasher);
                 for choice in 0..D {
-                    prefetch(self.slots.cells(), self.slots.first_slot(*hash, choice));
+                    prefetch(&self.slots.cells, self.slots.first_slot(*hash, choice));
                 }
             }
             for (&hash, key) in hashes.iter().zip(keys) {
@@ -234,7 +233,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         K: Borrow<Q>,
     {
         let slot = self.slot_of(key)?;
-        let (_, value) = self.slots.cells_mut()[slot].take()?;
+        let (_, value) = self.slots.cells[slot].take()?;
         self.len -= 1;
         Some(value)
     }
@@ -260,13 +259,13 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     /// Slots in all subtables.
     #[must_use]
     pub fn slots(&self) -> u64 {
-        self.slots.cells().len() as u64
+        self.slots.cells.len() as u64
     }
 
     /// Buckets per subtable.
     #[must_use]
     pub const fn buckets(&self) -> u64 {
-        self.slots.buckets()
+        self.slots.buckets
     }
 
     /// The share of slots that are occupied.
@@ -297,7 +296,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
     /// Bytes of the slots, without what keys and values own elsewhere.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        size_of_val(self.slots.cells()) as u64
+        size_of_val(&*self.slots.cells) as u64
     }
 
     /// Bits of the slots for each entry in them now; infinite for an empty table.
@@ -314,13 +313,13 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
 
     /// Removes all entries. Keeps the table's memory.
     pub fn clear(&mut self) {
-        self.slots.cells_mut().fill_with(|| None);
+        self.slots.cells.fill_with(|| None);
         self.len = 0;
     }
 
     /// All entries, in the order of their slots.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.slots.cells().iter().flatten().map(|(key, value)| (key, value))
+        self.slots.cells.iter().flatten().map(|(key, value)| (key, value))
     }
 
     #[inline(always)]
@@ -333,7 +332,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
 
     #[inline(always)]
     fn value(&self, slot: usize) -> Option<&V> {
-        self.slots.cells()[slot].as_ref().map(|(_, value)| value)
+        self.slots.cells[slot].as_ref().map(|(_, value)| value)
     }
 
     /// Rebuilds the table, larger and with another seed, with one more entry. It plans the new
@@ -343,7 +342,7 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
         for growth in 1..=MAX_GROWTHS {
             buckets += buckets / 2 + 1;
             let hasher = another(self.hasher, growth);
-            let entries = self.slots.cells().iter().flatten().chain(std::iter::once(&entry));
+            let entries = self.slots.cells.iter().flatten().chain(std::iter::once(&entry));
             let hashes: Vec<u64> = entries.map(|(key, _)| key.hash_with(hasher)).collect();
             let Ok(mut plan) = Slots::<usize, D, B>::new(buckets) else { break };
             let mut numbers = 0..hashes.len();
@@ -351,10 +350,10 @@ impl<K: Key + Eq, V, const D: usize, const B: usize> BucketedCuckooTable<K, V, D
                 continue;
             }
             let Ok(grown) = Slots::<(K, V), D, B>::new(buckets) else { break };
-            let old = std::mem::replace(&mut self.slots, grown).into_cells();
+            let old = std::mem::replace(&mut self.slots, grown).cells;
             let mut entries: Vec<Option<(K, V)>> =
                 old.into_iter().flatten().chain(std::iter::once(entry)).map(Some).collect();
-            for (cell, number) in self.slots.cells_mut().iter_mut().zip(plan.cells()) {
+            for (cell, number) in self.slots.cells.iter_mut().zip(plan.cells) {
                 *cell = number.and_then(|number| entries[number].take());
             }
             self.hasher = hasher;
@@ -373,8 +372,4 @@ fn another(hasher: KeyHasher, number: u64) -> KeyHasher {
             KeyHasher::sip13(u128::from(half(1)) << 64 | u128::from(half(0)))
         }
     }
-}
-
-pub(super) fn check_buckets(buckets: u64) -> Result<(), BuildError> {
-    BuildError::check_range("number of buckets a subtable", buckets, 1..=MAX_BUCKETS)
 }

@@ -6,9 +6,9 @@ mod lanes;
 use malkoha::KeyHasher;
 
 use crate::arch::prefetch;
-use crate::bloom::check_target;
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter, RemovableFilter};
+use crate::sizing::check_target;
 use crate::words::{allocate, ceil, derive, float, index, ones, read, read_word, scale, write};
 use lanes::Lanes;
 
@@ -96,9 +96,14 @@ impl DLeftCountingFilter {
         counter_bits: u32,
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
-        check_geometry(buckets, fingerprint_bits, counter_bits)?;
+        BuildError::check_range("number of buckets a subtable", buckets, 1..=MAX_BUCKETS)?;
+        BuildError::check_range("number of counter bits", counter_bits.into(), 1..=8)?;
+        let most = 32 - u64::from(counter_bits);
+        BuildError::check_range("number of fingerprint bits", fingerprint_bits.into(), 4..=most)?;
+        let bits = buckets * SLOTS_PER_ROW * u64::from(fingerprint_bits + counter_bits);
         Ok(Self {
-            words: allocate(words_for(buckets, fingerprint_bits + counter_bits), || 0)?,
+            // One more, because reading takes two words at a time.
+            words: allocate(bits.div_ceil(64) + 1, || 0)?,
             buckets,
             fingerprint_bits,
             counter_bits,
@@ -366,20 +371,4 @@ impl Filter for DLeftCountingFilter {
 #[must_use]
 pub fn d_left_fpr(fingerprint_bits: u32, fingerprints_per_row: f64) -> f64 {
     -(fingerprints_per_row * (-f64::from(fingerprint_bits).exp2().recip()).ln_1p()).exp_m1()
-}
-
-/// Words of the table; reading takes two words at a time, hence one more.
-const fn words_for(buckets: u64, slot_bits: u32) -> u64 {
-    (buckets * SLOTS_PER_ROW * slot_bits as u64).div_ceil(64) + 1
-}
-
-fn check_geometry(
-    buckets: u64,
-    fingerprint_bits: u32,
-    counter_bits: u32,
-) -> Result<(), BuildError> {
-    BuildError::check_range("number of buckets a subtable", buckets, 1..=MAX_BUCKETS)?;
-    BuildError::check_range("number of counter bits", counter_bits.into(), 1..=8)?;
-    let most = 32 - u64::from(counter_bits);
-    BuildError::check_range("number of fingerprint bits", fingerprint_bits.into(), 4..=most)
 }

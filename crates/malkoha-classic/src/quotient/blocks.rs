@@ -5,14 +5,12 @@
 //! operations thus search the metadata of 64 slots, which lies next to the remainders.
 //! Positions are circular: any number is taken modulo the slots.
 
-use crate::arch::prefetch;
+use crate::arch::{BitInstructions, prefetch};
 use crate::error::BuildError;
 use crate::words::{allocate, index, ones, read, read_word, write};
 
 /// Words of metadata at a block's start.
 const METADATA: usize = 3;
-/// Words of a cache line.
-const LINE_WORDS: usize = 8;
 
 /// A metadata bit of a slot; the number is that of its word in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +25,11 @@ pub(super) enum Bit {
 /// blocks' quotients.
 const OFFSET: usize = 2;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// The table, and before it `start` words that align it to a cache line: otherwise the metadata
-    /// of a block would lie in two lines more often.
+    /// The last is padding, because remainders are read two words at a time.
     words: Vec<u64>,
-    start: usize,
+    pub(super) bit_instructions: Option<BitInstructions>,
     remainder_bits: u32,
     block_words: usize,
     position_mask: u64,
@@ -59,32 +56,21 @@ pub(super) const fn slot(position: u64) -> u32 {
 }
 
 impl Blocks {
-    /// Words of a table; the last is padding, because remainders are read two words at a time.
-    pub(super) const fn words_for(quotient_bits: u32, remainder_bits: u32) -> u64 {
-        (1 << (quotient_bits - 6)) * (METADATA as u64 + remainder_bits as u64) + 1
-    }
-
     pub(super) fn new(quotient_bits: u32, remainder_bits: u32) -> Result<Self, BuildError> {
-        let words = allocate(Self::words_for(quotient_bits, remainder_bits), || 0)?;
-        Ok(Self::from_words(quotient_bits, remainder_bits, words))
-    }
-
-    /// `words` has `words_for` words.
-    pub(super) fn from_words(quotient_bits: u32, remainder_bits: u32, mut words: Vec<u64>) -> Self {
-        let len = words.len();
-        words.reserve_exact(LINE_WORDS - 1);
-        let start = words.as_ptr().align_offset(LINE_WORDS * 8).min(LINE_WORDS - 1);
-        words.resize(len + start, 0);
-        words.rotate_right(start);
-        let block_words = METADATA + remainder_bits as usize;
+        let block_words = METADATA as u64 + u64::from(remainder_bits);
         let step = remainder_bits as usize;
-        let lowest = (0..64 / step).fold(0, |bits, field| bits | 1 << (field * step));
-        let position_mask = ones(quotient_bits);
-        Self { words, start, remainder_bits, block_words, position_mask, lowest }
+        Ok(Self {
+            words: allocate((1 << (quotient_bits - 6)) * block_words + 1, || 0)?,
+            bit_instructions: BitInstructions::detected(),
+            remainder_bits,
+            block_words: index(block_words),
+            position_mask: ones(quotient_bits),
+            lowest: (0..64 / step).fold(0, |bits, field| bits | 1 << (field * step)),
+        })
     }
 
     pub(super) fn words(&self) -> &[u64] {
-        &self.words[self.start..]
+        &self.words
     }
 
     pub(super) fn clear(&mut self) {
@@ -114,7 +100,7 @@ impl Blocks {
 
     #[inline(always)]
     fn base(&self, position: u64) -> usize {
-        self.start + index((position & self.position_mask) >> 6) * self.block_words
+        index((position & self.position_mask) >> 6) * self.block_words
     }
 
     /// The metadata words of the block that a position lies in: occupied, ends, offset.
@@ -287,21 +273,6 @@ impl Blocks {
         }
     }
 }
-
-impl Clone for Blocks {
-    fn clone(&self) -> Self {
-        let quotient_bits = self.slots().trailing_zeros();
-        Self::from_words(quotient_bits, self.remainder_bits, self.words().to_vec())
-    }
-}
-
-impl PartialEq for Blocks {
-    fn eq(&self, other: &Self) -> bool {
-        (self.remainder_bits, self.words()) == (other.remainder_bits, other.words())
-    }
-}
-
-impl Eq for Blocks {}
 
 /// Moves the bits `start..end - by` of packed `words` up by `by` bits (below 64). The lowest `by`
 /// bits are arbitrary then.

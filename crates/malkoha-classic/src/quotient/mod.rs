@@ -5,17 +5,14 @@ mod runs;
 
 use malkoha::KeyHasher;
 
-use crate::bloom::check_target;
 use crate::error::{BuildError, Full};
 use crate::filter::{Base, Filter, RemovableFilter};
+use crate::sizing::check_target;
 use crate::words::{ceil, float};
 use blocks::Blocks;
-use runs::Table;
 
 /// The share of slots that a filter built for a capacity fills at most.
 const MAX_LOAD: f64 = 0.9;
-const QUOTIENT_BITS: std::ops::RangeInclusive<u64> = 6..=38;
-const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 
 /// A set of fingerprints, sorted, in an open hash table: the upper bits of a fingerprint, the
 /// quotient, say where it belongs, and only the lower ones, the remainder, are stored.
@@ -48,7 +45,7 @@ const REMAINDER_BITS: std::ops::RangeInclusive<u64> = 1..=48;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotientFilter {
-    table: Table,
+    blocks: Blocks,
     base: Base,
 }
 
@@ -64,22 +61,24 @@ impl QuotientFilter {
         remainder_bits: u32,
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
-        check_widths(quotient_bits, remainder_bits)?;
+        BuildError::check_range("number of quotient bits", quotient_bits.into(), 6..=38)?;
+        let most = (64 - u64::from(quotient_bits)).min(48);
+        BuildError::check_range("number of remainder bits", remainder_bits.into(), 1..=most)?;
         let blocks = Blocks::new(quotient_bits, remainder_bits)?;
         let capacity = ceil(float(blocks.slots()) * MAX_LOAD);
-        Ok(Self { table: Table::new(blocks), base: Base::new(hasher, capacity) })
+        Ok(Self { blocks, base: Base::new(hasher, capacity) })
     }
 
     /// The number of slots, a power of two.
     #[must_use]
     pub fn slots(&self) -> u64 {
-        self.table.blocks().slots()
+        self.blocks.slots()
     }
 
     /// Bits of a fingerprint that are stored.
     #[must_use]
     pub fn remainder_bits(&self) -> u32 {
-        self.table.blocks().remainder_bits()
+        self.blocks.remainder_bits()
     }
 
     /// Bits of a fingerprint that say where it belongs: the base-2 logarithm of [`slots`](Self::slots).
@@ -108,7 +107,7 @@ impl RemovableFilter for QuotientFilter {
     #[inline]
     fn remove_hash(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
-        let removed = self.table.remove(quotient, remainder);
+        let removed = self.blocks.remove(quotient, remainder);
         self.base.len -= u64::from(removed);
         removed
     }
@@ -116,7 +115,7 @@ impl RemovableFilter for QuotientFilter {
     #[inline]
     fn count_hash(&self, hash: u64) -> u64 {
         let (quotient, remainder) = self.split(hash);
-        self.table.count(quotient, remainder)
+        self.blocks.count(quotient, remainder)
     }
 }
 
@@ -155,7 +154,7 @@ impl Filter for QuotientFilter {
             return Err(self.base.full());
         }
         let (quotient, remainder) = self.split(hash);
-        self.table.insert(quotient, remainder);
+        self.blocks.insert(quotient, remainder);
         self.base.len += 1;
         Ok(())
     }
@@ -163,12 +162,12 @@ impl Filter for QuotientFilter {
     #[inline]
     fn contains_hash(&self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
-        self.table.contains(quotient, remainder)
+        self.blocks.contains(quotient, remainder)
     }
 
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
-        self.table.blocks().prefetch(self.split(hash).0);
+        self.blocks.prefetch(self.split(hash).0);
     }
 
     fn load_factor(&self) -> f64 {
@@ -180,17 +179,11 @@ impl Filter for QuotientFilter {
     }
 
     fn size_in_bytes(&self) -> u64 {
-        self.table.blocks().words().len() as u64 * 8
+        self.blocks.words().len() as u64 * 8
     }
 
     fn clear(&mut self) {
-        self.table.clear();
+        self.blocks.clear();
         self.base.len = 0;
     }
-}
-
-fn check_widths(quotient_bits: u32, remainder_bits: u32) -> Result<(), BuildError> {
-    BuildError::check_range("number of quotient bits", quotient_bits.into(), QUOTIENT_BITS)?;
-    let most = (64 - u64::from(quotient_bits)).min(*REMAINDER_BITS.end());
-    BuildError::check_range("number of remainder bits", remainder_bits.into(), 1..=most)
 }

@@ -8,35 +8,18 @@
 use super::blocks::{Bit, Blocks, slot};
 use crate::arch::{Select, by_bit_instructions};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
-    blocks: Blocks,
-}
-
-by_bit_instructions! { Table {
+by_bit_instructions! { Blocks {
     /// Whether this remainder of a quotient is in.
-    fn contains, contains_fast, contains_by(&Table, quotient: u64, remainder: u64) -> bool;
+    fn contains, contains_fast, contains_by(&Blocks, quotient: u64, remainder: u64) -> bool;
     /// How many copies of it are in.
-    fn count, count_fast, count_by(&Table, quotient: u64, remainder: u64) -> u64;
+    fn count, count_fast, count_by(&Blocks, quotient: u64, remainder: u64) -> u64;
     /// Inserts a remainder. At least two slots are empty.
-    fn insert, insert_fast, insert_by(&mut Table, quotient: u64, remainder: u64) -> ();
+    fn insert, insert_fast, insert_by(&mut Blocks, quotient: u64, remainder: u64) -> ();
     /// Removes one copy of a remainder; returns whether there was one.
-    fn remove, remove_fast, remove_by(&mut Table, quotient: u64, remainder: u64) -> bool;
+    fn remove, remove_fast, remove_by(&mut Blocks, quotient: u64, remainder: u64) -> bool;
 } }
 
-impl Table {
-    pub(super) const fn new(blocks: Blocks) -> Self {
-        Self { blocks }
-    }
-
-    pub(super) const fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.blocks.clear();
-    }
-
+impl Blocks {
     /// The first slot behind the runs of all quotients before this one. Not behind `quotient` if
     /// none of them reaches that slot.
     #[inline(always)]
@@ -53,7 +36,7 @@ impl Table {
         }
         // The end of the last of them: the ends are counted from 0, from the block's offset on.
         let (mut left, mut first) = (runs - 1, block + (offset & !63));
-        let mut ends = if offset < 64 { ends } else { self.blocks.bits(Bit::End, first) };
+        let mut ends = if offset < 64 { ends } else { self.bits(Bit::End, first) };
         ends &= u64::MAX << slot(offset);
         loop {
             match bits.select(ends, left) {
@@ -61,14 +44,14 @@ impl Table {
                 Err(count) => left -= count,
             }
             first += 64;
-            ends = self.blocks.bits(Bit::End, first);
+            ends = self.bits(Bit::End, first);
         }
     }
 
     /// The first slot of a quotient's run, if it has one.
     #[inline(always)]
     fn run_start<S: Select>(&self, bits: S, quotient: u64) -> Option<u64> {
-        let metadata = self.blocks.metadata(quotient);
+        let metadata = self.metadata(quotient);
         if metadata[0] >> slot(quotient) & 1 == 0 {
             return None;
         }
@@ -78,17 +61,17 @@ impl Table {
     #[inline(always)]
     fn contains_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> bool {
         let start = self.run_start(bits, quotient);
-        start.is_some_and(|start| self.blocks.run_has(start, remainder))
+        start.is_some_and(|start| self.run_has(start, remainder))
     }
 
     #[inline(always)]
     fn count_by<S: Select>(&self, bits: S, quotient: u64, remainder: u64) -> u64 {
         let Some(start) = self.run_start(bits, quotient) else { return 0 };
-        let Ok(mut position) = self.blocks.first_not_below(start, remainder) else { return 0 };
+        let Ok(mut position) = self.first_not_below(start, remainder) else { return 0 };
         let mut copies = 0;
-        while self.blocks.remainder(position) == remainder {
+        while self.remainder(position) == remainder {
             copies += 1;
-            if self.blocks.get(Bit::End, position) {
+            if self.get(Bit::End, position) {
                 break;
             }
             position += 1;
@@ -100,7 +83,7 @@ impl Table {
     /// `passed` slots of its block. `passed` counts the slots up to `position`, with or without it.
     #[inline(always)]
     fn taken(&self, position: u64, passed: u32) -> u64 {
-        let [occupied, ends, offset] = self.blocks.metadata(position);
+        let [occupied, ends, offset] = self.metadata(position);
         let runs = u64::from((occupied & u64::MAX >> (63 - slot(position))).count_ones());
         let passed = u64::from(passed);
         if offset >= passed {
@@ -138,53 +121,53 @@ impl Table {
 
     #[inline(always)]
     fn insert_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) {
-        let metadata = self.blocks.metadata(quotient);
+        let metadata = self.metadata(quotient);
         let has_run = metadata[0] >> slot(quotient) & 1 != 0;
         let start = self.behind_earlier(bits, quotient, metadata);
         if !has_run && start <= quotient {
-            self.blocks.set(Bit::Occupied, quotient, true);
-            self.blocks.set(Bit::End, quotient, true);
-            self.blocks.set_remainder(quotient, remainder);
+            self.set(Bit::Occupied, quotient, true);
+            self.set(Bit::End, quotient, true);
+            self.set_remainder(quotient, remainder);
             return;
         }
         let inner = if has_run {
-            self.blocks.first_not_below(quotient.max(start), remainder)
+            self.first_not_below(quotient.max(start), remainder)
         } else {
             Err(start - 1)
         };
         let (position, behind) = match inner {
-            Ok(position) => (position, self.blocks.run_end(position) + 1),
+            Ok(position) => (position, self.run_end(position) + 1),
             Err(last) => (last + 1, last + 1),
         };
         let empty = self.first_empty(behind);
-        self.blocks.open(position, empty);
-        self.blocks.set_remainder(position, remainder);
+        self.open(position, empty);
+        self.set_remainder(position, remainder);
         if inner.is_err() {
             if has_run {
-                self.blocks.set(Bit::End, position - 1, false);
+                self.set(Bit::End, position - 1, false);
             }
-            self.blocks.set(Bit::End, position, true);
+            self.set(Bit::End, position, true);
         }
-        self.blocks.set(Bit::Occupied, quotient, true);
-        self.blocks.move_offsets(quotient, empty, 1);
+        self.set(Bit::Occupied, quotient, true);
+        self.move_offsets(quotient, empty, 1);
     }
 
     #[inline(always)]
     fn remove_by<S: Select>(&mut self, bits: S, quotient: u64, remainder: u64) -> bool {
         let Some(start) = self.run_start(bits, quotient) else { return false };
-        let Ok(position) = self.blocks.first_not_below(start, remainder) else { return false };
-        if self.blocks.remainder(position) != remainder {
+        let Ok(position) = self.first_not_below(start, remainder) else { return false };
+        if self.remainder(position) != remainder {
             return false;
         }
-        let end = self.blocks.run_end(position);
+        let end = self.run_end(position);
         let last = self.last_moved(end);
-        self.blocks.close(position, last);
+        self.close(position, last);
         if position == end && position > start {
-            self.blocks.set(Bit::End, position - 1, true);
+            self.set(Bit::End, position - 1, true);
         } else if position == end {
-            self.blocks.set(Bit::Occupied, quotient, false);
+            self.set(Bit::Occupied, quotient, false);
         }
-        self.blocks.move_offsets(quotient, last, -1);
+        self.move_offsets(quotient, last, -1);
         true
     }
 }
@@ -199,7 +182,7 @@ mod tests {
     /// the tests of the filter do not reach it.
     #[test]
     fn tables_are_the_same_by_arithmetic_and_by_instructions() {
-        let empty = || Table::new(Blocks::new(10, 5).unwrap());
+        let empty = || Blocks::new(10, 5).unwrap();
         let (mut one, mut other) = (empty(), empty());
         let keys = (0..1000).map(|n| derive(n, 0)).map(|hash| (hash >> 54, hash & 31));
         for (quotient, remainder) in keys.clone() {
