@@ -7,7 +7,7 @@ pub(crate) fn prefetch(bytes: &[u8], at: u64) {
     prefetch_from(bytes.as_ptr(), at);
 }
 
-/// [`prefetch`] for memory that begins at `start`.
+/// Prefetches the cache line `at` bytes behind `start`, where there need not be any memory.
 #[inline(always)]
 pub fn prefetch_from(start: *const u8, at: u64) {
     // An address outside the table would be a wasted hint, no more.
