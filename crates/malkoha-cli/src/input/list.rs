@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use memchr::memchr_iter;
 use memmap2::Mmap;
 
 use super::{content, is_stdin, name};
@@ -101,11 +100,6 @@ impl List {
         let mark = if let Self::Mapped(_, start) = self { *start } else { 0 };
         (mark + self.len()) as u64
     }
-
-    pub(crate) fn count_lines(&self, separator: u8) -> u64 {
-        let terminated = memchr_iter(separator, self).count() as u64;
-        terminated + u64::from(self.last().is_some_and(|&last| last != separator))
-    }
 }
 
 impl Deref for List {
@@ -116,18 +110,6 @@ impl Deref for List {
             Self::Mapped(map, start) => &map[*start..],
             Self::Read(bytes) => bytes,
             Self::Shared(bytes) => bytes,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_the_last_line_with_or_without_its_terminator() {
-        for (bytes, lines) in [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2)] {
-            assert_eq!(List::Read(bytes.into()).count_lines(b'\n'), lines, "{bytes:?}");
         }
     }
 }

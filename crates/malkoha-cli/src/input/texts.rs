@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::{List, Side, name};
 use crate::records::{Batch, Form, Forms, Keys, Source, Tally};
@@ -79,8 +79,8 @@ impl Texts {
     pub(crate) fn forms(&self) -> Forms {
         let mut forms = Forms::of(self.names.clone());
         for (file, (list, (keys, start))) in self.lists.iter().zip(&self.keys).enumerate() {
-            let (keys, digest) = keys.before_digests();
-            self.sample(&list[*start..], |record| forms.add(file, record, &keys, digest));
+            let of = (keys, &keys.undigested());
+            self.sample(&list[*start..], |record| forms.add(file, record, of));
         }
         forms.settled()
     }
@@ -132,8 +132,11 @@ impl Texts {
 
     /// At least the number of records.
     pub(crate) fn most_records(&self) -> u64 {
-        let lines = self.lists.iter().map(|list| list.count_lines(self.separator())).sum();
-        self.form.most_records(lines)
+        let separator = self.separator();
+        let is_open = |list: &List| list.last().is_some_and(|&last| last != separator);
+        let lines =
+            |list: &List| memchr_iter(separator, list).count() as u64 + u64::from(is_open(list));
+        self.form.most_records(self.lists.iter().map(lines).sum())
     }
 
     pub(crate) fn separator(&self) -> u8 {

@@ -49,17 +49,15 @@ impl Batch<'_, '_> {
         self.records.len()
     }
 
-    /// Whether each record, in order, can be compared.
-    pub(crate) fn fits(&self) -> impl Iterator<Item = bool> {
-        let mut unfit = self.unfit.iter().copied().peekable();
-        (0..self.len()).map(move |i| unfit.next_if_eq(&i).is_none())
+    /// Whether a record can be compared.
+    #[inline]
+    pub(crate) fn is_fit(&self, i: usize) -> bool {
+        self.unfit.is_empty() || self.unfit.binary_search(&i).is_err()
     }
 
     /// The numbers of records that can be compared, and their keys.
     pub(crate) fn fit(&self) -> impl Iterator<Item = (usize, &[u8])> {
-        let fits = |i| self.unfit.is_empty() || self.unfit.binary_search(&i).is_err();
-        let keys = self.keys.iter().enumerate().filter(move |&(i, _)| fits(i));
-        keys.map(|(i, key)| (i, *key))
+        self.keys.iter().enumerate().filter(move |(i, _)| self.is_fit(*i)).map(|(i, key)| (i, *key))
     }
 
     /// Counts a record that turned out to be unfit.

@@ -48,23 +48,3 @@ impl Digest {
         text.len() == self.digits() && text.iter().all(u8::is_ascii_hexdigit)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digests_are_those_that_everybody_knows() {
-        for (digest, hex) in [
-            (Digest::Md5, "5f4dcc3b5aa765d61d8327deb882cf99"),
-            (Digest::Sha1, "5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8"),
-            (Digest::Sha256, "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"),
-            (Digest::Ntlm, "8846f7eaee8fb117ad06bdd830b7586c"),
-        ] {
-            let mut text = b"- password".to_vec();
-            digest.apply(&mut text, 2);
-            assert_eq!(text[2..], *hex.as_bytes());
-            assert!(digest.is_one(&text[2..]) && !digest.is_one(&text[3..]));
-        }
-    }
-}

@@ -176,21 +176,3 @@ fn is_blank(byte: &u8) -> bool {
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(is_blank).filter(|word| !word.is_empty())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_ranges() {
-        assert_eq!(parse("2").unwrap().0, [(1, 1)]);
-        assert_eq!(parse("1,3-5,7-").unwrap().0, [(0, 0), (2, 4), (6, usize::MAX)]);
-        for text in ["", "0", "a", "1,", "3-2", "-2", "+1", "1--2"] {
-            assert!(parse(text).is_err(), "{text}");
-        }
-        let (semicolon, tab) = (Delimiter::Byte(b';'), Delimiter::Byte(b'\t'));
-        assert_eq!((delimiter(";"), delimiter("\\t")), (Ok(semicolon), Ok(tab)));
-        assert_eq!(delimiter("blank"), Ok(Delimiter::Blanks));
-        assert!(delimiter("ab").is_err() && delimiter("\u{e9}").is_err() && delimiter("").is_err());
-    }
-}

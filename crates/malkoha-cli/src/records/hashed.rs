@@ -30,8 +30,7 @@ impl Hashed {
     ) -> Result<()> {
         self.text.extend_from_slice(source.text);
         keys.read(source, |batch| {
-            let is_fit = |i| batch.unfit.binary_search(&i).is_err();
-            for candidate in batch.candidates(batch.len(), true, is_fit) {
+            for candidate in batch.candidates(batch.len(), true, |i| batch.is_fit(i)) {
                 let unfit = batch.unfit.partition_point(|&i| i < candidate.record);
                 let record = self.hashes.len() + candidate.record - unfit;
                 self.candidates.push(candidate.at(record));

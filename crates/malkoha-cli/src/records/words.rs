@@ -7,7 +7,7 @@ pub(crate) const CHUNK: usize = 8;
 const ONES: u64 = u64::MAX / 255;
 
 /// The highest bit of each byte, which words of ASCII lack.
-pub(crate) const HIGH: u64 = ONES << 7;
+const HIGH: u64 = ONES << 7;
 
 /// The eight bytes of a text before `end`, or fewer behind zeros.
 #[inline(always)]

@@ -202,14 +202,8 @@ pub(crate) struct Names {
 impl Names {
     /// Adds the names of lists; all of them are exceptions if these are allowed.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        let (mut lines, mut labels) = (Lines::new(allowed), vec![Labels::default()]);
-        let mut unended: Vec<(usize, Place)> = Vec::new();
-        lists.read_forms(|batch, i, line| {
-            if batch.file() >= labels.len() {
-                unended.extend(lines.unended().map(|it| (labels.len() - 1, it)));
-                labels.resize_with(batch.file() + 1, Labels::default);
-                lines = Lines::new(allowed);
-            }
+        let mut labels: Vec<_> = lists.lists().map(|_| Labels::default()).collect();
+        lists.read_forms(allowed, Lines::new, Lines::unended, |lines, batch, i, line| {
             let (labels, since) = (&mut labels[batch.file()], self.text.len());
             let read = lines.read(line, since, |name, reach| {
                 if with_origins {
@@ -233,13 +227,13 @@ impl Names {
             }
             (read, lines.under.take())
         })?;
-        unended.extend(lines.unended().map(|it| (labels.len() - 1, it)));
-        unended.iter().for_each(|(file, place)| lists.tell_unended(*file, place));
         for (file, Labels { first, places, has_others }) in labels.into_iter().enumerate() {
             let Some((at, place)) = first.filter(|_| has_others) else { continue };
             for name in places {
                 self.text[name] = byte_of(Reach::default());
-                lists.note(file, at, &place, Unfit::Label)?;
+                if let Some(tally) = lists.tally(file) {
+                    tally.note(file, &place.1, Unfit::Label, at, || place.0)?;
+                }
             }
         }
         Ok(())

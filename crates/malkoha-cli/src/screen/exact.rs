@@ -72,9 +72,8 @@ impl Exact {
         } else {
             let mut hashed = Vec::new();
             texts.read(|mut place, batch| {
-                let keys = batch.records.iter().zip(batch.keys).zip(batch.fits());
-                for ((record, key), fits) in keys {
-                    if fits {
+                for (i, (record, key)) in batch.records.iter().zip(batch.keys).enumerate() {
+                    if batch.is_fit(i) {
                         hashed.push((hasher.hash_bytes(key), place));
                     } else {
                         unfit.push(place);

@@ -11,7 +11,7 @@ use super::{Exact, Matcher, Sieve};
 use crate::input::{Block, Side, Texts};
 use crate::pipeline::{Sink, in_order};
 use crate::progress::Progress;
-use crate::records::{EachFound, Others};
+use crate::records::EachFound;
 
 /// Distinct keys of an input. Some are marked.
 pub(crate) struct Marked {
@@ -70,8 +70,7 @@ impl Marked {
                     marking.keys.find_lists(forms, each);
                     Ok(())
                 };
-                let others = Others { forms: &[&marking.keys.forms], find: &find };
-                batch.prove(unequal, is_unequal, &others)
+                batch.prove(unequal, is_unequal, &[&marking.keys.forms], &find)
             })
         };
         in_order(&lists.inputs, progress, threads, work, Nothing)?;

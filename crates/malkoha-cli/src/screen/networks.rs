@@ -9,7 +9,7 @@ use super::{Matcher, Origin};
 use crate::input::Texts;
 use crate::records::Unfit;
 use crate::records::domains::Line;
-use crate::records::networks::{Lines, Mark, Place, Verdict, is_comment, subject};
+use crate::records::networks::{Lines, Mark, Verdict, is_comment, subject};
 use crate::records::range::{Range, v4};
 
 /// Networks as sorted ranges of addresses that do not overlap.
@@ -58,20 +58,14 @@ impl Networks {
     /// Adds the networks of lists; all are exceptions if these are allowed. [`part`](Self::part)
     /// must follow.
     pub(crate) fn add(&mut self, lists: &Texts, with_origins: bool, allowed: bool) -> Result<()> {
-        let mut lines = (0, Lines::new(allowed));
-        let mut unended: Vec<(usize, Place)> = Vec::new();
-        lists.read_forms(|batch, i, line| {
+        lists.read_forms(allowed, Lines::new, Lines::unended, |lines, batch, i, line| {
             let mut owner = 0;
             if with_origins {
                 owner = u32::try_from(self.origins.len()).unwrap_or(u32::MAX);
                 self.origins.push(Origin { list: batch.file(), line: batch.line(i) });
             }
-            if lines.0 != batch.file() {
-                unended.extend(lines.1.unended().map(|it| (lines.0, it)));
-                lines = (batch.file(), Lines::new(allowed));
-            }
             let mut is_any_excepted = false;
-            let read = lines.1.read(line, self.lens(), |range, is_excepted| {
+            let read = lines.read(line, self.lens(), |range, is_excepted| {
                 is_any_excepted |= is_excepted;
                 let excepted = is_excepted || allowed;
                 match range {
@@ -79,16 +73,13 @@ impl Networks {
                     Range::V6(first, last) => self.v6.add((first, last, owner), excepted),
                 }
             });
-            if let Some((since, verdict)) = lines.1.turned() {
+            if let Some((since, verdict)) = lines.turned() {
                 self.v4.turn([since[0], since[1]], verdict);
                 self.v6.turn([since[2], since[3]], verdict);
             }
             let read = if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read };
-            (read, lines.1.under.take())
-        })?;
-        unended.extend(lines.1.unended().map(|it| (lines.0, it)));
-        unended.iter().for_each(|(file, place)| lists.tell_unended(*file, place));
-        Ok(())
+            (read, lines.under.take())
+        })
     }
 
     /// Makes them ready for lookups.

@@ -6,7 +6,7 @@
 use malkoha::KeyHasher;
 
 use super::sieve::Bits;
-use crate::records::{CHUNK, HIGH, equal, lower, word_before};
+use crate::records::{CHUNK, equal, lower, word_before};
 
 /// Dismisses most names that are not listed; the listed ones are in lower case. Somebody who
 /// guesses its keys can choose names that pass, which then cost as much as without this table.
@@ -54,13 +54,13 @@ impl Suffixes {
         (whole, depth)
     }
 
-    /// Adds the suffixes of a name that can be listed, the shortest first; upper case is taken for
-    /// lower. Returns `false` if the name is not ASCII.
+    /// Adds the suffixes of a name, which is ASCII, that can be listed, the shortest first; upper
+    /// case is taken for lower.
     #[inline]
-    pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Vec<Suffix>) -> bool {
+    pub(super) fn ask(&self, number: usize, name: &[u8], asked: &mut Vec<Suffix>) {
         // No list has names of 4 GiB, and no batch has that many of them.
         let (Ok(number), Ok(_)) = (u32::try_from(number), u32::try_from(name.len())) else {
-            return true;
+            return;
         };
         self.for_each(name, self.depths, |hash, start| {
             #[expect(clippy::cast_possible_truncation, reason = "see above")]
@@ -68,13 +68,13 @@ impl Suffixes {
             // Added, and perhaps removed again, because a branch would be unpredictable.
             asked.push(Suffix { hash, number, start });
             asked.truncate(asked.len() - usize::from(!self.bits.has(hash)));
-        })
+        });
     }
 
     /// Calls `each` with the hash of each suffix of one of these depths that begins with a label,
-    /// and where it begins. Returns whether the name is ASCII.
+    /// and where it begins.
     #[inline(always)]
-    fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) -> bool {
+    fn for_each(&self, name: &[u8], depths: u64, mut each: impl FnMut(u64, usize)) {
         // The lowest bit of `left` is that of the labels of the suffix that comes next.
         let fewer = |left: u64| left >> 1 | left & MORE;
         let (mut hash, mut end, mut left) = (self.keys[0], name.len(), fewer(depths));
@@ -91,30 +91,24 @@ impl Suffixes {
                 dots ^= 1 << last;
             }
         };
-        let mut all = 0;
         while end >= CHUNK {
-            let word = word_before(name, end);
-            all |= word;
-            let word = lower(word);
+            let word = lower(word_before(name, end));
             of_word(word, hash, end, &mut left);
             hash = self.mix(hash ^ word);
             end -= CHUNK;
             if left == 0 {
                 // No listed name has this many labels.
-                return all & HIGH == 0 && name[..end].is_ascii();
+                return;
             }
         }
         let mut rest = 0;
         if end > 0 {
-            rest = word_before(name, end);
-            all |= rest;
-            rest = lower(rest);
+            rest = lower(word_before(name, end));
             of_word(rest, hash, end, &mut left);
         }
         if left & 1 != 0 && !name.is_empty() {
             each(self.mix(hash ^ rest), 0);
         }
-        all & HIGH == 0
     }
 
     #[inline(always)]
@@ -148,7 +142,7 @@ mod tests {
         let hashes = names.map(|name| all.add(name));
         let candidates = |name: &[u8]| {
             let mut asked = Vec::new();
-            assert!(all.ask(0, name, &mut asked));
+            all.ask(0, name, &mut asked);
             let found = asked.iter();
             found.map(|suffix| (suffix.start as usize, suffix.hash)).collect::<Vec<_>>()
         };
@@ -196,18 +190,6 @@ mod tests {
                 let found = |it: &Suffix| (it.start as usize, it.hash) == (2 * start, hash);
                 assert!(asked.iter().any(found), "{labels} labels behind {start}");
             }
-        }
-    }
-
-    #[test]
-    fn other_bytes_than_ascii_are_noticed_wherever_they_are() {
-        let mut all = Suffixes::of(1);
-        all.add(b"example");
-        for at in 0..40 {
-            let mut name = b"a.long-name.of-many.labels.and-so-on.example".to_vec();
-            assert!(all.ask(0, &name, &mut Vec::new()));
-            name[at] = 0xc3;
-            assert!(!all.ask(0, &name, &mut Vec::new()), "{at}");
         }
     }
 }

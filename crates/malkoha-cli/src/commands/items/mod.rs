@@ -113,8 +113,7 @@ pub(super) fn reducing<T: Item>(
             made.lines += batch.len() as u64;
             // Keys with values are more than keys.
             if looks && T::WORDS == 1 {
-                let is_fit = |i| batch.unfit.binary_search(&i).is_err();
-                for candidate in batch.candidates(batch.len(), true, is_fit) {
+                for candidate in batch.candidates(batch.len(), true, |i| batch.is_fit(i)) {
                     if let Ok(item) = T::of(batch.keys[candidate.record], hasher, value_bits) {
                         made.candidates.push((item, candidate));
                     }

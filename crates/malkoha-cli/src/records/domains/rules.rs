@@ -1,7 +1,9 @@
 //! The syntaxes of resolvers and proxies, each a function that reads lines with its first words.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use super::super::blocks::{Words, table};
 use super::super::networks::without_texts;
 use super::blockers::{blocker, exception, hides, regex};
 use super::text::{
@@ -25,40 +27,25 @@ pub(super) enum Rule<'a> {
 type Read = for<'a> fn(&'a [u8]) -> Rule<'a>;
 
 /// Those that begin with a word, or with the name of an option and `=`.
-const PROGRAMS: [(&[u8], Read); 31] = [
-    (b"local-zone:", unbound_zone),
-    (b"local-data:", unbound_data),
-    (b"zone", bind_zone),
-    (b"type", bind_setting),
-    (b"file", bind_setting),
-    (b"forward", bind_setting),
-    (b"forwarders", bind_setting),
-    (b"masters", bind_setting),
-    (b"primaries", bind_setting),
-    (b"notify", bind_setting),
-    (b"address", |line| paths(second(line), false, None)),
-    (b"nameserver", |line| paths(second(line), true, None)),
-    (b"domain-rules", smartdns_rules),
-    (b"add", mikrotik),
-    (b"/ip", mikrotik),
-    (b"address=", |line| paths(value(line), false, None)),
-    (b"server=", |line| paths(value(line), true, None)),
-    (b"local=", |line| paths(value(line), true, None)),
-    // Routes for what a name leads to.
-    (b"ipset=", |_| Rule::Unfit(Unfit::Else)),
-    (b"nftset=", |_| Rule::Unfit(Unfit::Else)),
-    (b"cname=", |_| Rule::Unfit(Unfit::Else)),
-    (b"conf-file=", elsewhere),
-    (b"conf-dir=", elsewhere),
-    (b"addn-hosts=", elsewhere),
-    (b"servers-file=", elsewhere),
-    (b"include:", elsewhere),
-    (b"include", elsewhere),
-    (b"$INCLUDE", elsewhere),
-    (b"$GENERATE", elsewhere),
-    (b"!#include", elsewhere),
-    (b"!#if", |_| Rule::Unfit(Unfit::Programs)),
-];
+static PROGRAMS: Words<Read> = LazyLock::new(|| {
+    table::<Read>(&[
+        (unbound_zone, "local-zone:"),
+        (unbound_data, "local-data:"),
+        (bind_zone, "zone"),
+        (bind_setting, "type file forward forwarders masters primaries notify"),
+        (|line| paths(second(line), false, None), "address"),
+        (|line| paths(second(line), true, None), "nameserver"),
+        (smartdns_rules, "domain-rules"),
+        (mikrotik, "add /ip"),
+        (|line| paths(value(line), false, None), "address="),
+        (|line| paths(value(line), true, None), "server= local="),
+        // Routes for what a name leads to.
+        (|_| Rule::Unfit(Unfit::Else), "ipset= nftset= cname="),
+        (elsewhere, "conf-file= conf-dir= addn-hosts= servers-file= include: include"),
+        (elsewhere, "$INCLUDE $GENERATE !#include"),
+        (|_| Rule::Unfit(Unfit::Programs), "!#if"),
+    ])
+});
 
 pub(super) fn rule<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
     if hides(line) {
@@ -96,7 +83,7 @@ pub(super) fn rule<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
         return hosts(line, bare);
     }
     let option = memchr::memchr(b'=', first).map(|at| &first[..=at]);
-    if let Some((_, read)) = PROGRAMS.iter().find(|it| it.0 == option.unwrap_or(first)) {
+    if let Some(read) = PROGRAMS.get(option.unwrap_or(first)) {
         return read(line);
     }
     if option.is_some() {

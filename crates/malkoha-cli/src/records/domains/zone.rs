@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::rules::Rule;
-use super::text::{is_host, is_nowhere, is_type, words};
+use super::text::{is_nowhere, is_type, words};
 use super::{ALL, Reach, Unfit, trimmed};
 
 /// The zone that lines are in.
@@ -74,9 +74,6 @@ pub(super) fn record<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
         return Rule::Unfit(Unfit::NoDomain);
     }
     let to = words.next().unwrap_or(b"");
-    if is_host(to) {
-        return Rule::Unfit(Unfit::Else);
-    }
     let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
     let Some(name) = zone.name(first, has_policy) else { return Rule::Unfit(Unfit::NoDomain) };
     if is_trigger(trimmed(&name)) {

@@ -1,6 +1,6 @@
 //! How the records of two sides differ, where that keeps them from being equal.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use parking_lot::Mutex;
 
@@ -26,10 +26,8 @@ const MOST_FILES: usize = 8;
 const MOST_COMMON: usize = 16;
 
 /// Some keys of a file.
+#[derive(Default)]
 struct Seen {
-    of_lists: bool,
-    file: usize,
-    name: String,
     /// Records that were looked at.
     count: usize,
     /// Keys that are equal to one of the other side, and those that are not, or may not be.
@@ -37,7 +35,8 @@ struct Seen {
     others: Vec<Vec<u8>>,
 }
 
-static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
+/// Those of each file, by whether it is a list, its number and its name.
+static SEEN: Mutex<BTreeMap<(bool, usize, String), Seen>> = Mutex::new(BTreeMap::new());
 
 impl Seen {
     /// Takes a record; its key is equal to another, or may not be.
@@ -67,33 +66,20 @@ pub(super) fn keep_some<'a>(
     file: usize,
     records: impl Iterator<Item = (&'a [u8], bool)>,
 ) {
-    let (of_lists, mut all) = (tally.of_lists, SEEN.lock());
-    let of_side = |it: &&Seen| it.of_lists == of_lists;
-    let is_it = |it: &Seen| of_side(&it) && it.file == file && it.name == tally.name(file);
-    let at = all.iter().position(is_it).unwrap_or_else(|| {
-        let (equal, others) = (Vec::new(), Vec::new());
-        all.push(Seen {
-            of_lists,
-            file,
-            name: tally.name(file).to_owned(),
-            count: 0,
-            equal,
-            others,
-        });
-        all.len() - 1
-    });
-    let is_one_too_many = all.iter().filter(of_side).count() > MOST_FILES;
+    let mut all = SEEN.lock();
+    let is_any_more = all.keys().filter(|it| it.0 == tally.of_lists).count() < MOST_FILES;
+    let it = (tally.of_lists, file, tally.name(file).to_owned());
+    if !is_any_more && !all.contains_key(&it) {
+        return tally.keep_no_more(file);
+    }
+    let seen = all.entry(it).or_default();
     // That of the digested text, not of its digest.
     let keys = keys.undigested();
     for (record, is_equal) in records {
-        if is_one_too_many || all[at].is_full() {
-            tally.keep_no_more(file);
-            break;
+        if seen.is_full() {
+            return tally.keep_no_more(file);
         }
-        all[at].take(&keys, record, is_equal);
-    }
-    if is_one_too_many {
-        all.remove(at);
+        seen.take(&keys, record, is_equal);
     }
 }
 
@@ -111,11 +97,14 @@ impl Batch<'_, '_> {
 pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64) {
     let is_any_equal = is_any_equal || found::is_any_equal();
     let seen = SEEN.lock();
-    let side = |of_lists| seen.iter().filter(move |it| it.of_lists == of_lists);
+    let side = |of_lists| {
+        let files = seen.iter().filter(move |it| it.0.0 == of_lists);
+        files.map(|((_, _, name), seen)| (&**name, seen))
+    };
     let both = side(true).flat_map(|list| side(false).map(move |input| (list, input)));
     let mut lists = side(true);
     let known = match (lists.next(), lists.next()) {
-        (Some(list), None) => &list.name,
+        (Some((name, _)), None) => name,
         _ => known.unwrap_or("lists"),
     };
     let (mut sure, rest): (Vec<_>, Vec<_>) =
@@ -175,8 +164,8 @@ fn in_signs(form: &[u8], one: &str, other: &str) -> String {
 
 type Texts<'a> = HashSet<&'a [u8]>;
 
-/// A sample of a file's unequal keys, and what is known of it.
-type Side<'a> = (Texts<'a>, &'a Seen);
+/// A sample of a file's unequal keys, and its name.
+type Side<'a> = (Texts<'a>, &'a str);
 
 /// A list and an input.
 struct Sides<'a> {
@@ -186,11 +175,15 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(list: &'a Seen, input: &'a Seen, is_any_equal: bool) -> Option<Self> {
-        let equal: Texts<'_> = input.equal.iter().map(Vec::as_slice).collect();
-        let both = [list, input].map(|seen| {
+    fn of(
+        list: (&'a str, &'a Seen),
+        input: (&'a str, &'a Seen),
+        is_any_equal: bool,
+    ) -> Option<Self> {
+        let equal: Texts<'_> = input.1.equal.iter().map(Vec::as_slice).collect();
+        let both = [list, input].map(|(name, seen)| {
             let keys = seen.others.iter().map(Vec::as_slice).filter(|key| !equal.contains(key));
-            (keys.collect::<Texts<'_>>(), seen)
+            (keys.collect::<Texts<'_>>(), name)
         });
         let is_empty = both.iter().any(|(keys, _)| keys.is_empty());
         (!is_empty).then_some(Self { equal, both, is_any_equal })
@@ -224,7 +217,7 @@ impl<'a> Sides<'a> {
         if !is_enough || !is_rare(&without.0) || !is_rare(&self.equal) {
             return None;
         }
-        Some(told(&with.1.name, look.what, &without.1.name, look.remedy))
+        Some(told(with.1, look.what, without.1, look.remedy))
     }
 
     /// Whether most of the first side begin or end with the same, and some would be equal without.
@@ -243,7 +236,7 @@ impl<'a> Sides<'a> {
                 let equal = parts.filter(|it| it.0 == common && without.0.contains(it.1)).count();
                 if equal >= least && is_rare(&without.0) && is_rare(&self.equal) {
                     let what = format!("{how} '{}'", common.escape_ascii());
-                    return Some(told(&with.1.name, &what, &without.1.name, CUT_OFF));
+                    return Some(told(with.1, &what, without.1, CUT_OFF));
                 }
             }
         }
@@ -268,14 +261,8 @@ fn cut(key: &[u8], len: usize, at_end: bool) -> Option<(&[u8], &[u8])> {
 }
 
 /// What more than half of `count` texts are.
-fn majority<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone, count: usize) -> Option<&'a [u8]> {
-    let (mut most, mut votes) = (None, 0_usize);
-    for text in texts.clone() {
-        match votes {
-            0 => (most, votes) = (Some(text), 1),
-            _ if most == Some(text) => votes += 1,
-            _ => votes -= 1,
-        }
-    }
-    most.filter(|&most| 2 * texts.filter(|&text| text == most).count() > count)
+fn majority<'a>(texts: impl Iterator<Item = &'a [u8]>, count: usize) -> Option<&'a [u8]> {
+    let mut counts = HashMap::new();
+    texts.for_each(|text| *counts.entry(text).or_insert(0) += 1);
+    counts.into_iter().find(|&(_, of_text)| 2 * of_text > count).map(|(text, _)| text)
 }

@@ -59,16 +59,16 @@ impl Forms {
         }
     }
 
-    /// Adds those of a record. The keys are undigested.
-    pub(crate) fn add(&mut self, file: usize, record: &[u8], keys: &Keys, digest: Digests) {
+    /// Adds those of a record.
+    pub(crate) fn add(&mut self, file: usize, record: &[u8], (keys, undigested): (&Keys, &Keys)) {
         self.key.clear();
-        if keys.key_of(record, &mut self.key).is_err() {
+        if undigested.key_of(record, &mut self.key).is_err() {
             return;
         }
         self.records += 1;
         for Form { look, field, mut text } in keys.forms_of(&self.key, true, &mut self.parted[file])
         {
-            digest.apply(&mut text);
+            keys.digest(&mut text);
             self.bits.resize(1 << (BITS - 6), 0);
             if self.hasher.hash_bytes(&text).leading_zeros() >= self.zeros {
                 let bit = bit(&text);
@@ -113,26 +113,16 @@ impl Forms {
     }
 }
 
-/// The digest of what is compared, if digests are.
-#[derive(Clone, Copy)]
-pub(crate) struct Digests(Option<Digested>);
-
-impl Digests {
-    pub(super) fn apply(self, key: &mut Vec<u8>) {
-        if let Some(Digested::Of(digest)) = self.0 {
-            digest.apply(key, 0);
-        }
-    }
-}
-
 impl Keys {
     pub(crate) fn are_digests(&self) -> bool {
         self.digest.is_some()
     }
 
-    /// The keys before their digests are taken, and these.
-    pub(crate) fn before_digests(&self) -> (Self, Digests) {
-        (self.undigested(), Digests(self.digest))
+    /// Takes the digest of a key before it, if digests are compared.
+    pub(super) fn digest(&self, key: &mut Vec<u8>) {
+        if let Some(Digested::Of(digest)) = self.digest {
+            digest.apply(key, 0);
+        }
     }
 
     /// What a key would be without each of its looks; fields only if these are wanted. Counts what
@@ -218,17 +208,9 @@ fn bit(key: &[u8]) -> usize {
 /// Whether a key has no look, as most have none.
 #[inline]
 pub(super) fn is_plain(key: &[u8]) -> bool {
-    const USUAL: [bool; 256] = {
-        let (mut usual, mut byte) = ([false; 256], 0_u8);
-        while byte < 128 {
-            let is_letter = byte.is_ascii_lowercase() || byte.is_ascii_digit();
-            usual[byte as usize] = is_letter || matches!(byte, b'.' | b'@');
-            byte += 1;
-        }
-        usual
-    };
+    let is_usual = |it: &u8| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'@');
     let ends = [key.first(), key.last()];
-    key.iter().all(|&byte| USUAL[usize::from(byte)])
+    key.iter().all(is_usual)
         && ends.iter().flatten().all(|it| it.is_ascii_alphanumeric())
         && !key.starts_with(b"0")
         && !key.starts_with(b"www.")

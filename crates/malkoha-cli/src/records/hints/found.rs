@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use super::fields::{At, Equal, Parted, equal};
-use super::looks::{Look, looks};
+use super::looks::{LOOKS, Look, looks};
 
 /// Fewer prove nothing, where there are more.
 const LEAST: usize = 2;
@@ -25,7 +25,7 @@ pub(super) struct Proved {
     pub(super) looked: AtomicUsize,
     found: Mutex<Vec<Found>>,
     /// Of each look, forms that were looked up.
-    pub(super) tries: Mutex<Vec<usize>>,
+    pub(super) tries: [AtomicUsize; LOOKS],
     /// What files have between fields.
     parted: Mutex<BTreeMap<String, Parted>>,
     /// A key is equal to one of the other side.
@@ -38,7 +38,7 @@ pub(super) static PROVED: Proved = Proved {
     unequal: AtomicUsize::new(0),
     looked: AtomicUsize::new(0),
     found: Mutex::new(Vec::new()),
-    tries: Mutex::new(Vec::new()),
+    tries: [const { AtomicUsize::new(0) }; LOOKS],
     parted: Mutex::new(BTreeMap::new()),
     is_any_equal: AtomicBool::new(false),
     is_misread: AtomicBool::new(false),
@@ -86,7 +86,7 @@ impl Found {
 
     /// Whether it is told, at this rate of mistakes.
     fn is_told(&self, fpr: f64, least: usize, parted: &BTreeMap<String, Parted>) -> bool {
-        let tries = PROVED.tries.lock().get(self.number).copied().unwrap_or(0);
+        let tries = PROVED.tries[self.number].load(Ordering::Relaxed);
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
         let is_likely = self.forms.len() as f64 > 10.0 * fpr * tries as f64;
         let (look, count) = (self.look(), self.forms.len());

@@ -268,6 +268,9 @@ pub(super) const ADDRESS: &str = "have an address in <>";
 /// The number of the look without all signs.
 pub(super) const SQUEEZED: usize = SURE.len() + LIKELY.len() + SPELLED.len() + WEAK.len() - 1;
 
+/// How many looks there are.
+pub(super) const LOOKS: usize = SQUEEZED + 1 + FIELDS.len();
+
 /// All looks that can be proved. Their numbers are those of forms.
 pub(super) fn looks() -> impl Iterator<Item = &'static Look> {
     SURE.iter().chain(&LIKELY).chain(&SPELLED).chain(&WEAK).chain(&FIELDS)

@@ -53,7 +53,7 @@ impl Keys {
     }
 
     /// What would be digested.
-    pub(super) fn undigested(&self) -> Self {
+    pub(crate) fn undigested(&self) -> Self {
         let digest = self.digest.filter(|it| matches!(it, Digested::Is(_)));
         Self { digest, ..self.clone() }
     }

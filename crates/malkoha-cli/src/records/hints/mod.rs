@@ -11,4 +11,4 @@ mod without;
 
 pub(crate) use differ::tell_difference;
 pub(crate) use forms::Forms;
-pub(crate) use proof::{Candidate, EachFound, Others};
+pub(crate) use proof::{Candidate, EachFound};

@@ -39,14 +39,8 @@ fn both(one: usize, other: usize) -> Option<usize> {
 /// Takes the number of a key that is in the other side, and the file that has it, if it is known.
 pub(crate) type EachFound<'a> = dyn FnMut(usize, Option<&str>) + 'a;
 
-/// Looks keys up.
+/// Looks keys up that are not equal to any of the other side.
 pub(crate) type Find<'a> = dyn Fn(&[&[u8]], &mut EachFound<'_>) -> Result<()> + 'a;
-
-/// Where keys of a batch are looked up that are not equal to any of the other side.
-pub(crate) struct Others<'a> {
-    pub(crate) forms: &'a [&'a Forms],
-    pub(crate) find: &'a Find<'a>,
-}
 
 impl Batch<'_, '_> {
     /// Looks at keys that are not equal to any of the other side.
@@ -54,11 +48,12 @@ impl Batch<'_, '_> {
         &self,
         unequal: usize,
         is_unequal: impl Fn(usize) -> bool,
-        others: &Others<'_>,
+        forms: &[&Forms],
+        find: &Find<'_>,
     ) -> Result<()> {
         let Some(tally) = self.tally().filter(|_| unequal > 0) else { return Ok(()) };
         let name = tally.name(self.file());
-        for other in others.forms.iter().filter(|it| !it.is_empty()) {
+        for other in forms.iter().filter(|it| !it.is_empty()) {
             for (i, key) in self.keys.iter().enumerate().filter(|(_, key)| !key.is_empty()) {
                 if let Some((look, of, at)) = other.get(key).filter(|_| is_unequal(i)) {
                     note(look, [Some(of), Some(name)], key, at);
@@ -66,13 +61,12 @@ impl Batch<'_, '_> {
             }
         }
         // If they are not known, keys of the other side may have looks.
-        let has_forms = !others.forms.is_empty();
-        for candidate in self.candidates(unequal, !has_forms, is_unequal) {
+        for candidate in self.candidates(unequal, forms.is_empty(), is_unequal) {
             let texts: Vec<&[u8]> = candidate.forms.iter().map(|it| &it.0.text[..]).collect();
-            (others.find)(&texts, &mut |i, of| candidate.note(i, name, of))?;
+            find(&texts, &mut |i, of| candidate.note(i, name, of))?;
             // Both may have it.
             for (Form { look, text, .. }, _) in &candidate.forms {
-                if let Some((other, of, _)) = others.forms.iter().find_map(|it| it.get(text))
+                if let Some((other, of, _)) = forms.iter().find_map(|it| it.get(text))
                     && let Some(look) = both(*look, other)
                 {
                     note(look, [Some(name), Some(of)], text, (0, 0));
@@ -100,7 +94,7 @@ impl Batch<'_, '_> {
         if unequal < found.len() && !is_any_equal() {
             PROVED.is_any_equal.store(true, Ordering::Relaxed);
         }
-        self.prove(unequal, |i| !found[i], &Others { forms, find: &find })
+        self.prove(unequal, |i| !found[i], forms, &find)
     }
 
     /// What some of these keys would be without their looks, and with others, given how many are of
@@ -113,15 +107,15 @@ impl Batch<'_, '_> {
     ) -> Vec<Candidate> {
         let before = PROVED.unequal.fetch_add(count, Ordering::Relaxed);
         let looked = PROVED.looked.load(Ordering::Relaxed);
-        let digests = self.keys_of.are_digests().then(|| self.keys_of.before_digests());
-        let (mut candidates, mut parted, mut tries) = (Vec::new(), Parted::default(), Vec::new());
+        let digests = self.keys_of.are_digests().then(|| self.keys_of.undigested());
+        let (mut candidates, mut parted) = (Vec::new(), Parted::default());
         let sparse = if looked < DENSE { 1 } else { 4 };
         let step = (before / DENSE).next_power_of_two() * sparse;
         for (n, i) in (0..self.len()).step_by(step).enumerate() {
             let n = before / step + n;
             let mut key = Vec::new();
             let key = match &digests {
-                Some((keys, _)) if keys.key_of(self.records[i], &mut key).is_err() => continue,
+                Some(keys) if keys.key_of(self.records[i], &mut key).is_err() => continue,
                 Some(_) => &key,
                 None => self.keys[i],
             };
@@ -141,9 +135,8 @@ impl Batch<'_, '_> {
             let without = without.into_iter().map(|form| (form, false));
             let mut forms: Vec<_> = without.chain(with.map(|form| (form, true))).collect();
             for (form, _) in &mut forms {
-                digests.iter().for_each(|(_, digest)| digest.apply(&mut form.text));
-                tries.resize(tries.len().max(form.look + 1), 0);
-                tries[form.look] += 1;
+                self.keys_of.digest(&mut form.text);
+                PROVED.tries[form.look].fetch_add(1, Ordering::Relaxed);
             }
             candidates.push(Candidate { record: i, at: before + i, forms });
         }
@@ -151,10 +144,6 @@ impl Batch<'_, '_> {
         if let Some(tally) = self.tally() {
             keep_parted(tally.name(self.file()), &parted);
         }
-        let mut all = PROVED.tries.lock();
-        let len = all.len().max(tries.len());
-        all.resize(len, 0);
-        all.iter_mut().zip(tries).for_each(|(all, tries)| *all += tries);
         candidates
     }
 }

@@ -147,8 +147,6 @@ fn without_quotes(line: &[u8]) -> Vec<u8> {
 enum Whose {
     Theirs,
     Own,
-    /// Of the host that logs, perhaps.
-    Host,
     Unknown,
 }
 
@@ -179,7 +177,6 @@ fn told(line: &[u8]) -> Result<Range, Unfit> {
             Whose::Unknown if is_time && is_epoch || !is_time && text_at == Some(start) => {
                 Whose::Theirs
             }
-            Whose::Unknown if is_time => Whose::Host,
             whose => whose,
         };
         is_time = false;
@@ -202,9 +199,7 @@ fn told(line: &[u8]) -> Result<Range, Unfit> {
 fn whose(word: &[u8], gap: &[u8]) -> Whose {
     let is_key = word.ends_with(b":") || gap.iter().any(|it| b"=:\"".contains(it));
     let word = word.strip_suffix(b":").unwrap_or(word);
-    if gap.len() > 4 {
-        Whose::Unknown
-    } else if gap == b"["
+    if gap == b"["
         || gap.ends_with(b") [")
         || word == b"@"
         || is_one_of(word, VERBS) && gap.starts_with(b" ")
