@@ -32,15 +32,8 @@ pub struct KeptBits {
 }
 
 /// The number whose product with [`MIX`] is 1.
-const INVERSE: u64 = {
-    // Each step doubles the number of correct bits; any odd number starts with three.
-    let (mut inverse, mut steps) = (MIX, 0);
-    while steps < 5 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
-        steps += 1;
-    }
-    inverse
-};
+const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+const _: () = assert!(MIX.wrapping_mul(INVERSE) == 1);
 
 impl KeptBits {
     /// For filters whose fingerprints have this many bits; `None` if none have.

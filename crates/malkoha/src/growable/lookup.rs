@@ -303,8 +303,8 @@ impl Growing {
         let bytes = self.bytes(number);
         let segment = self.segment(number);
         let mut entries = Vec::new();
-        segment.for_each_occupant(bytes, |bucket, Slot { fingerprint, value, .. }, _| {
-            entries.push(entry(&segment, number, bucket, (fingerprint, value)));
+        segment.for_each_occupant(bytes, |at, Slot { fingerprint, value, .. }, _| {
+            entries.push(entry(&segment, number, at.bucket, (fingerprint, value)));
         });
         entries
     }

@@ -1,6 +1,7 @@
 //! The matches of a key: slots, and keys of the stash.
 
 use super::segment::Position;
+use super::table::narrow;
 use crate::layout::words::SLOTS;
 
 /// A slot that matches a key, or a key of the stash.
@@ -53,10 +54,7 @@ impl Matches {
 
     /// Slots.
     pub(super) fn len(&self) -> u32 {
-        // At most 8.
-        #[expect(clippy::cast_possible_truncation, reason = "see above")]
-        let len = self.len as u32;
-        len
+        narrow(self.len as u64)
     }
 
     pub(super) fn is_empty(&self) -> bool {

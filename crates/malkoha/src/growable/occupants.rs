@@ -22,15 +22,22 @@ impl<const N: usize> Segment<'_, N> {
 
     /// Calls `each` with all occupied slots, bucket by bucket, and what they say about places.
     #[inline(always)]
-    pub(super) fn for_each_occupant(&self, bytes: &[u8], mut each: impl FnMut(u64, Slot, Mix)) {
-        for bucket in 0..self.form.grid.buckets() {
-            self.for_each_in(bytes, bucket, |slot, mix| each(bucket, slot, mix));
-        }
+    pub(super) fn for_each_occupant(
+        &self,
+        bytes: &[u8],
+        mut each: impl FnMut(Position, Slot, Mix),
+    ) {
+        (0..self.form.grid.buckets()).for_each(|bucket| self.for_each_in(bytes, bucket, &mut each));
     }
 
     /// The same for one bucket.
     #[inline(always)]
-    pub(super) fn for_each_in(&self, bytes: &[u8], bucket: u64, mut each: impl FnMut(Slot, Mix)) {
+    pub(super) fn for_each_in(
+        &self,
+        bytes: &[u8],
+        bucket: u64,
+        mut each: impl FnMut(Position, Slot, Mix),
+    ) {
         let (word, stretch) = (self.load(bytes, bucket), self.form.grid.stretch(bucket));
         for lane in 0..SLOTS {
             let (at, fingerprint) = (Position { bucket, lane }, self.codec.lane(word, lane));
@@ -39,7 +46,7 @@ impl<const N: usize> Segment<'_, N> {
             }
             let mix = self.mix(fingerprint);
             let place = self.place(bytes, stretch, at, mix);
-            each(Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
+            each(at, Slot { fingerprint, place, value: self.value(bytes, at) }, mix);
         }
     }
 
@@ -47,16 +54,14 @@ impl<const N: usize> Segment<'_, N> {
     pub(super) fn second_copy(&self, bytes: &[u8], buckets: [u64; 2]) -> Option<(Position, Slot)> {
         let mut found = None;
         for bucket in buckets {
-            let mut lane = 0;
-            self.for_each_in(bytes, bucket, |slot, _| {
+            self.for_each_in(bytes, bucket, |at, slot, _| {
                 let mut equals = 0;
                 self.for_each_match(bytes, &self.spot(slot.place, slot.fingerprint), |at| {
                     equals += u32::from(self.fingerprint(bytes, at) == slot.fingerprint);
                 });
                 if equals > 1 && found.is_none() {
-                    found = Some((Position { bucket, lane }, slot));
+                    found = Some((at, slot));
                 }
-                lane += 1;
             });
         }
         found

@@ -81,7 +81,7 @@ impl Growing {
         for (number, record) in self.records.iter().enumerate() {
             let (bytes, segment) = (self.bytes(number), record.segment(&self.shape));
             for bucket in scattered(record.form.grid.buckets()) {
-                segment.for_each_in(bytes, bucket, |slot, mix| {
+                segment.for_each_in(bytes, bucket, |_, slot, mix| {
                     each(&Partial::new(slot, mix, record.home, &self.shape), slot.value, 1);
                 });
             }

@@ -6,8 +6,7 @@ use std::array;
 
 use super::grid::KeyBits;
 use super::pool::Pool;
-use super::record::{Home, Known, NOTHING_KNOWN, Record, count_slots};
-use super::shape::Shape;
+use super::record::{Home, NOTHING_KNOWN, Record, count_slots};
 use super::table::{GrowParts, Growing, narrow};
 use super::union::share;
 use crate::addressing::index;
@@ -87,7 +86,7 @@ impl Growing {
             let mut gathered = Gathered::new(self);
             for &number in segments {
                 let (record, bytes) = (self.record(number), self.bytes(number));
-                let counted = count_slots(&self.shape, record, bytes, &mut gathered.known);
+                let counted = count_slots(&self.shape, record, bytes, &mut gathered.parts.known);
                 debug_assert_eq!(counted, Some(record.len), "slots are counted");
                 gathered.take(self, number);
             }
@@ -105,12 +104,8 @@ impl Growing {
 /// Segments of several tables of one shape, which are to be one table.
 #[derive(Debug)]
 pub struct Gathered {
-    shape: Shape,
-    records: Vec<Record>,
-    segments: Pool,
+    parts: GrowParts,
     spilled: Vec<(SpillKey, u64)>,
-    known: Known,
-    len: u64,
 }
 
 impl Gathered {
@@ -118,42 +113,38 @@ impl Gathered {
     pub(crate) fn new(existing: &Growing) -> Self {
         let mut segments = Pool::default();
         segments.set_huge_pages(existing.segments.has_huge_pages());
-        Self {
-            shape: existing.shape,
-            records: Vec::new(),
-            segments,
-            spilled: Vec::new(),
-            known: NOTHING_KNOWN,
-            len: 0,
-        }
+        let (shape, within, known) = (existing.shape, Home::ROOT, NOTHING_KNOWN);
+        let records = Vec::new();
+        let parts = GrowParts { shape, within, capacity: 0, len: 0, records, segments, known };
+        Self { parts, spilled: Vec::new() }
     }
 
     /// Takes a copy of all that is in a table.
     pub(crate) fn add(&mut self, table: &Growing) {
         (0..table.segments()).for_each(|number| self.take(table, number));
-        for (sum, known) in self.known.iter_mut().zip(&table.known) {
+        for (sum, known) in self.parts.known.iter_mut().zip(&table.known) {
             *sum += known;
         }
-        self.len = self.len.saturating_add(table.len);
+        self.parts.len = self.parts.len.saturating_add(table.len);
     }
 
     /// Takes a copy of a segment, and of what is spilled there.
     fn take(&mut self, table: &Growing, number: usize) {
-        let to = narrow(self.records.len() as u64);
-        self.segments.push(table.bytes(number).into());
+        let to = narrow(self.parts.records.len() as u64);
+        self.parts.segments.push(table.bytes(number).into());
         let spilled = table.spill().segment(narrow(number as u64));
         let moved = spilled.map(|(key, copies)| (SpillKey { segment: to, ..key }, copies));
         self.spilled.extend(moved);
         // Stashed keys are counted again.
-        self.records.push(Record { stashed: 0, ..*table.record(number) });
+        self.parts.records.push(Record { stashed: 0, ..*table.record(number) });
     }
 
     /// The table of all segments, which together must cover this home exactly once. `overdrawn`
     /// keys were counted too many.
     pub(crate) fn table(self, within: Home, capacity: u64, overdrawn: u64) -> Growing {
-        let Self { shape, records, segments, spilled, known, len } = self;
-        let len = len.saturating_sub(overdrawn);
-        let parts = GrowParts { shape, within, capacity, len, records, segments, known };
+        let Self { parts, spilled } = self;
+        let len = parts.len.saturating_sub(overdrawn);
+        let parts = GrowParts { within, capacity, len, ..parts };
         let mut table = Growing::from_parts(parts).expect("the segments cover what they covered");
         for (key, copies) in spilled {
             let is_valid = table.take_spilled(key, copies);

@@ -135,7 +135,7 @@ pub(crate) fn count_slots(
     let (mut is_valid, mut len) = (true, 0);
     for bucket in 0..grid.buckets() {
         let mut occupied = 0;
-        segment.for_each_in(bytes, bucket, |slot, mix| {
+        segment.for_each_in(bytes, bucket, |_, slot, mix| {
             occupied += 1;
             is_valid &= segment.codec.length(slot.fingerprint) >= MIX_BITS
                 && grid.bucket(slot.place, mix) == bucket;

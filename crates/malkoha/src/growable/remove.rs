@@ -3,7 +3,7 @@
 use super::directory::Target;
 use super::grid::Mix;
 use super::matches::Match;
-use super::segment::{Position, Slot};
+use super::segment::Slot;
 use super::table::{Growing, narrow};
 
 impl Growing {
@@ -66,15 +66,11 @@ impl Growing {
     pub(super) fn retain(&mut self, number: usize, keeps: impl Fn(Slot, Mix) -> bool) {
         let (segment, bytes) = (self.segment(number), self.bytes(number));
         let mut gone = Vec::new();
-        for bucket in 0..segment.form.grid.buckets() {
-            let mut lane = 0;
-            segment.for_each_in(bytes, bucket, |slot, mix| {
-                if !keeps(slot, mix) {
-                    gone.push((Position { bucket, lane }, slot.fingerprint));
-                }
-                lane += 1;
-            });
-        }
+        segment.for_each_occupant(bytes, |at, slot, mix| {
+            if !keeps(slot, mix) {
+                gone.push((at, slot.fingerprint));
+            }
+        });
         // The last first: the last slot of a bucket takes the place of another.
         for &(at, fingerprint) in gone.iter().rev() {
             segment.remove_at(self.segments.bytes_mut(number), at);

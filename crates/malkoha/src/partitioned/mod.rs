@@ -193,7 +193,7 @@ impl<T: Partition> Partitioned<T> {
     }
 
     /// Changes all partitions in order. A change may require a partition to be divided.
-    fn change_all(&self, change: impl Fn(&mut T)) {
+    fn change_all(&self, mut change: impl FnMut(&mut T)) {
         let mut number = 0;
         while number < MAX_PARTITIONS {
             number = self.change(number, |partition| {
@@ -338,14 +338,13 @@ impl Partitioned {
     pub(crate) fn reserve(&self, keys: u64, value_bits: u32) -> Result<(), u64> {
         // Split first, because otherwise the new room would be copied as well.
         self.change_all(|partition| partition.split_for_room(keys));
-        let mut number = 0;
-        while number < MAX_PARTITIONS {
-            number = self.change(number, |partition| {
-                let (_, end) = partition.partition_numbers();
-                partition.reserve(keys, value_bits).map(|()| end)
-            })?;
-        }
-        Ok(())
+        let mut result = Ok(());
+        self.change_all(|partition| {
+            if result.is_ok() {
+                result = partition.reserve(keys, value_bits);
+            }
+        });
+        result
     }
 }
 
