@@ -1,8 +1,8 @@
 //! Cuts files into chunks.
 
-use std::io::{self, Read};
+use std::io::Read;
 
-use fastcdc::v2020::{self, StreamCDC};
+use fastcdc::v2020::StreamCDC;
 
 use crate::error::{Error, Result};
 
@@ -35,10 +35,7 @@ pub(super) fn each_chunk(
                 return Err(Error::Option("content-defined chunks have about 1 KiB to 1 MiB"));
             }
             for chunk in StreamCDC::new(input, bytes / 4, bytes, bytes * 4) {
-                let chunk = chunk.map_err(|error| match error {
-                    v2020::Error::IoError(error) => Error::io("read", name())(error),
-                    other => Error::io("read", name())(io::Error::other(other)),
-                })?;
+                let chunk = chunk.map_err(|error| Error::io("read", name())(error.into()))?;
                 each(&chunk.data)?;
             }
         }

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::manifest::{Content, Manifest};
-
 /// The kinds of files in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -31,19 +29,6 @@ pub struct FileInfo {
     pub chunks: u64,
     /// The hash of all of it; empty unless it is a file.
     pub digest: Vec<u8>,
-}
-
-impl FileInfo {
-    pub(super) fn new(name: &[u8], manifest: Manifest) -> Self {
-        let (kind, bytes, chunks, digest) = match manifest.content {
-            Content::File(found) => {
-                (FileKind::File, found.bytes, found.iter().count() as u64, found.whole)
-            }
-            Content::Directory => (FileKind::Directory, 0, 0, Vec::new()),
-            Content::Link(target) => (FileKind::Link(target), 0, 0, Vec::new()),
-        };
-        Self { name: name.to_vec(), kind, metadata: manifest.metadata, bytes, chunks, digest }
-    }
 }
 
 /// The mode and the time of a file. Owners are not kept.
@@ -91,19 +76,17 @@ impl Metadata {
     }
 }
 
+/// Nanoseconds in a second.
+const SECOND: i128 = 1_000_000_000;
+
 /// Seconds since 1970, rounded down, and nanoseconds beyond; `None` beyond 64 bits.
 fn parts(time: SystemTime) -> Option<(i64, u32)> {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => Some((i64::try_from(since.as_secs()).ok()?, since.subsec_nanos())),
-        Err(error) => {
-            let before = error.duration();
-            let seconds = -i64::try_from(before.as_secs()).ok()?;
-            match before.subsec_nanos() {
-                0 => Some((seconds, 0)),
-                nanos => Some((seconds - 1, 1_000_000_000 - nanos)),
-            }
-        }
-    }
+    let nanos = match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i128::try_from(since.as_nanos()).ok()?,
+        Err(error) => -i128::try_from(error.duration().as_nanos()).ok()?,
+    };
+    let rest = u32::try_from(nanos.rem_euclid(SECOND)).ok()?;
+    Some((i64::try_from(nanos.div_euclid(SECOND)).ok()?, rest))
 }
 
 /// `None` if there is no such time.

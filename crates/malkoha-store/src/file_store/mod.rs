@@ -18,7 +18,7 @@ pub use chunking::Chunking;
 use chunking::each_chunk;
 pub use digest::Digest;
 use digest::HASH;
-use manifest::{Chunks, Content, Manifest};
+use manifest::Manifest;
 pub use metadata::{FileInfo, FileKind, Metadata};
 
 /// The result of an import.
@@ -118,6 +118,7 @@ impl<'s> FileStore<'s> {
         let name = name.as_ref();
         let file = self.free_key(name)?;
         let mut import = Import::default();
+        let mut manifest = Manifest::without_bytes(name, FileKind::File, metadata);
         let mut whole = digest.hasher();
         let mut hashes = Vec::new();
         let mut batch = Batch::new();
@@ -149,8 +150,8 @@ impl<'s> FileStore<'s> {
                 Ok(())
             },
         )?;
-        let chunks = Chunks { digest, bytes: import.bytes, whole: whole.finish(), hashes };
-        let manifest = Manifest { metadata, content: Content::File(chunks) };
+        (manifest.digest, manifest.hashes) = (digest, hashes);
+        (manifest.info.bytes, manifest.info.digest) = (import.bytes, whole.finish());
         batch.put(&file, &manifest.to_bytes())?;
         self.store.apply(&batch)?;
         Ok(import)
@@ -162,8 +163,7 @@ impl<'s> FileStore<'s> {
     ///
     /// If the key of the record has a value that is no file's, or a write fails.
     pub fn import_directory(&self, name: impl AsRef<[u8]>, metadata: Metadata) -> Result<()> {
-        let manifest = Manifest { metadata, content: Content::Directory };
-        self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
+        self.import_without_bytes(name.as_ref(), FileKind::Directory, metadata)
     }
 
     /// Stores a symbolic link under a name, in place of an earlier file of that name.
@@ -176,9 +176,13 @@ impl<'s> FileStore<'s> {
         if !manifest::is_target(target) {
             return Err(Error::Option("a link leads to a path, not empty and without NUL bytes"));
         }
-        let content = Content::Link(target.to_vec());
-        let manifest = Manifest { metadata: Metadata::default(), content };
-        self.store.put(&self.free_key(name.as_ref())?, &manifest.to_bytes())
+        let kind = FileKind::Link(target.to_vec());
+        self.import_without_bytes(name.as_ref(), kind, Metadata::default())
+    }
+
+    fn import_without_bytes(&self, name: &[u8], kind: FileKind, metadata: Metadata) -> Result<()> {
+        let manifest = Manifest::without_bytes(name, kind, metadata);
+        self.store.put(&self.free_key(name)?, &manifest.to_bytes())
     }
 
     /// The key for a name, unless another user has it.
@@ -200,14 +204,14 @@ impl<'s> FileStore<'s> {
         let name = name.as_ref();
         let manifest = self.manifest(name)?.ok_or_else(|| Error::NoFile(text(name)))?;
         let broken = |what| Error::Broken { name: text(name), what };
-        let Content::File(chunks) = manifest.content else {
+        if manifest.info.kind != FileKind::File {
             return Err(broken("it is no file, so it has no bytes"));
-        };
-        let mut whole = chunks.digest.hasher();
-        for hash in chunks.iter() {
-            let key = chunk_key(chunks.digest, hash);
+        }
+        let mut whole = manifest.digest.hasher();
+        for hash in manifest.chunks() {
+            let key = chunk_key(manifest.digest, hash);
             let written = self.store.get_with(&key, |chunk| {
-                if chunks.digest.of(chunk) != hash {
+                if manifest.digest.of(chunk) != hash {
                     return Err(broken("a chunk does not have its hash"));
                 }
                 whole.update(chunk);
@@ -215,11 +219,11 @@ impl<'s> FileStore<'s> {
             })?;
             written.ok_or_else(|| broken("a chunk is missing"))??;
         }
-        if whole.finish() != chunks.whole {
+        if whole.finish() != manifest.info.digest {
             return Err(broken("it does not have its hash"));
         }
         output.flush().map_err(Error::io("write", text(name)))?;
-        Ok(chunks.bytes)
+        Ok(manifest.info.bytes)
     }
 
     /// The description of the file of a name, if there is one.
@@ -228,8 +232,7 @@ impl<'s> FileStore<'s> {
     ///
     /// If the record is damaged, or of another version.
     pub fn info(&self, name: impl AsRef<[u8]>) -> Result<Option<FileInfo>> {
-        let name = name.as_ref();
-        Ok(self.manifest(name)?.map(|manifest| FileInfo::new(name, manifest)))
+        Ok(self.manifest(name.as_ref())?.map(|manifest| manifest.info))
     }
 
     fn manifest(&self, name: &[u8]) -> Result<Option<Manifest>> {
@@ -244,19 +247,19 @@ impl<'s> FileStore<'s> {
     /// If a record is damaged, or of another version.
     pub fn files(&self) -> Result<Vec<FileInfo>> {
         let mut files = Vec::new();
-        self.each_manifest(|name, manifest| files.push(FileInfo::new(name, manifest)))?;
+        self.each_manifest(|manifest| files.push(manifest.info))?;
         files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(files)
     }
 
-    fn each_manifest(&self, mut each: impl FnMut(&[u8], Manifest)) -> Result<()> {
+    fn each_manifest(&self, mut each: impl FnMut(Manifest)) -> Result<()> {
         let snapshot = self.store.snapshot();
         for entry in snapshot.iter() {
             let entry = entry?;
             if let Some(name) = entry.key.strip_prefix(&[FILE])
                 && let Some(manifest) = manifest_in(name, &entry.value)?
             {
-                each(name, manifest);
+                each(manifest);
             }
         }
         Ok(())
@@ -285,10 +288,8 @@ impl<'s> FileStore<'s> {
     /// If a record is damaged, or of another version, or a write fails.
     pub fn collect(&self) -> Result<Collected> {
         let mut used = HashSet::new();
-        self.each_manifest(|_, manifest| {
-            if let Content::File(chunks) = manifest.content {
-                used.extend(chunks.iter().map(|hash| chunk_key(chunks.digest, hash)));
-            }
+        self.each_manifest(|manifest| {
+            used.extend(manifest.chunks().map(|hash| chunk_key(manifest.digest, hash)));
         })?;
         let mut collected = Collected::default();
         let mut batch = Batch::new();
