@@ -17,7 +17,7 @@ use crate::log::LogFile;
 use crate::options::Durability;
 
 /// How often a thread looks for something to compact.
-const MAINTENANCE: Duration = Duration::from_millis(500);
+const UPKEEP: Duration = Duration::from_millis(500);
 /// Memory is prepared this much at a time: the system provides a huge page at a time. Requesting
 /// more at once would keep the process from mapping anything else for longer.
 const STRETCH: u64 = 2 << 20;
@@ -26,8 +26,7 @@ const SHORT: u64 = 64 << 10;
 
 /// The threads of a store. Dropping it ends them, and waits for them.
 pub(super) struct Background {
-    signals: [Arc<Signal>; 2],
-    ahead: Arc<Ahead>,
+    inner: Arc<Inner>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -48,6 +47,11 @@ impl Signal {
         !*ended
     }
 
+    /// Wakes the thread before its time.
+    pub(super) fn wake(&self) {
+        self.changed.notify_all();
+    }
+
     fn has_ended(&self) -> bool {
         *self.ended.lock()
     }
@@ -60,37 +64,30 @@ impl Signal {
 
 impl Background {
     pub(super) fn start(inner: &Arc<Inner>) -> Result<Self> {
-        let mut background = Self::of(inner);
+        let mut background = Self { inner: Arc::clone(inner), threads: Vec::new() };
         if let Durability::Every(time) = inner.options.durability {
-            let signal = Arc::clone(&background.signals[0]);
-            background.repeat("malkoha-sync", inner, time, signal, Inner::sync)?;
+            background.repeat("malkoha-sync", time, |inner| &inner.syncing, Inner::sync)?;
         }
         if inner.options.durability != Durability::Always {
-            let requests = inner.ahead.begin();
+            let (sender, requests) = channel();
+            *inner.ahead.requests.lock() = Some(sender);
             background.run("malkoha-ahead", move || prepare(requests))?;
         }
-        let signal = Arc::clone(&inner.upkeep);
-        background.repeat("malkoha-compact", inner, MAINTENANCE, signal, Inner::maintain)?;
+        background.repeat("malkoha-compact", UPKEEP, |inner| &inner.upkeep, Inner::maintain)?;
         Ok(background)
-    }
-
-    fn of(inner: &Inner) -> Self {
-        let signals = [Arc::default(), Arc::clone(&inner.upkeep)];
-        Self { signals, ahead: Arc::clone(&inner.ahead), threads: Vec::new() }
     }
 
     fn repeat(
         &mut self,
         name: &str,
-        inner: &Arc<Inner>,
         time: Duration,
-        signal: Arc<Signal>,
-        work: impl Fn(&Inner) -> Result<()> + Send + 'static,
+        signal: fn(&Inner) -> &Signal,
+        work: fn(&Inner) -> Result<()>,
     ) -> Result<()> {
-        let inner = Arc::clone(inner);
+        let inner = Arc::clone(&self.inner);
         self.run(name, move || {
             let _stop = StopOnPanic(&inner);
-            while signal.wait(time) {
+            while signal(&inner).wait(time) {
                 if let Err(error) = work(&inner) {
                     *inner.background_error.lock() = Some(error);
                 }
@@ -122,8 +119,9 @@ impl Drop for StopOnPanic<'_> {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.ahead.end();
-        self.signals.iter().for_each(|signal| signal.end());
+        *self.inner.ahead.requests.lock() = None;
+        self.inner.syncing.end();
+        self.inner.upkeep.end();
         for thread in self.threads.drain(..) {
             // A thread that panicked has nothing more to do.
             let _ = thread.join();
@@ -141,21 +139,11 @@ type Request = (Weak<LogFile>, u64);
 pub(super) struct Ahead {
     /// The number of the file and the stretch of the last request.
     last: AtomicU64,
+    /// `None` without a thread: then nothing is prepared.
     requests: Mutex<Option<Sender<Request>>>,
 }
 
 impl Ahead {
-    /// The requests from now on, until [`end`](Self::end).
-    fn begin(&self) -> Receiver<Request> {
-        let (sender, receiver) = channel();
-        *self.requests.lock() = Some(sender);
-        receiver
-    }
-
-    fn end(&self) {
-        *self.requests.lock() = None;
-    }
-
     /// Requests the stretch that contains the end of a file, and the next one, if the end has
     /// reached a new one.
     pub(super) fn ask(&self, file: &Arc<LogFile>) {
@@ -163,7 +151,6 @@ impl Ahead {
         let last = file.id() << 24 | reached;
         if reached > 0 && self.last.swap(last, Ordering::Relaxed) != last {
             let requests = self.requests.lock();
-            // Without a thread nothing is prepared.
             let _ = requests.as_ref().map(|it| it.send((Arc::downgrade(file), reached + 1)));
         }
     }
@@ -205,11 +192,6 @@ impl Inner {
         let sorted = self.save_order(&maintained, false, |_, _| !makes_way());
         compacted.and(checkpoint).and(renewed).and(sorted)
     }
-
-    /// Wakes the thread that compacts.
-    pub(super) fn look_after_space(&self) {
-        self.upkeep.changed.notify_all();
-    }
 }
 
 impl Store {
@@ -237,19 +219,15 @@ mod tests {
     #[test]
     fn threads_end_when_another_cannot_start_and_a_panic_stops_writing() {
         let (_directory, store) = store(Options::new());
-        let run = |time: u64, work: fn(&Inner) -> Result<()>| {
-            let mut background = Background::of(&store.inner);
-            let signal = Arc::clone(&background.signals[0]);
-            let time = Duration::from_millis(time);
-            background.repeat("malkoha-sync", &store.inner, time, signal, work).unwrap();
-            background
-        };
-        let background = run(3_600_000, Inner::sync);
-        assert_eq!(Arc::strong_count(&store.inner), 2);
+        let mut background = Background { inner: Arc::clone(&store.inner), threads: Vec::new() };
+        let hour = Duration::from_secs(3600);
+        background.repeat("malkoha-compact", hour, |inner| &inner.upkeep, Inner::sync).unwrap();
+        let panic = |_: &Inner| panic!("as the test wants");
+        let soon = Duration::from_millis(1);
+        background.repeat("malkoha-sync", soon, |inner| &inner.syncing, panic).unwrap();
+        assert!(background.threads.pop().unwrap().join().is_err());
         drop(background);
         assert_eq!(Arc::strong_count(&store.inner), 1);
-        let mut background = run(1, |_| panic!("as the test wants"));
-        assert!(background.threads.pop().unwrap().join().is_err());
         let error = store.put(b"key", b"value").unwrap_err();
         assert!(matches!(&error, Error::Stopped(why) if why.contains("panicked")), "{error}");
         assert!(store.background_error().unwrap().to_string().contains("malkoha-sync"));

@@ -81,12 +81,14 @@ struct Inner {
     /// Held while a batch of several writes becomes visible, and by readers that must not see a
     /// part of one.
     showing: RwLock<()>,
-    ahead: Arc<Ahead>,
+    ahead: Ahead,
     throttle: Throttle,
     readahead: Readahead,
     counters: Counters,
+    /// Wakes the thread that syncs.
+    syncing: Signal,
     /// Wakes the thread that compacts.
-    upkeep: Arc<Signal>,
+    upkeep: Signal,
     /// Taken first by everything that removes files or uses all of them.
     maintenance: Mutex<Maintained>,
     /// Number of callers waiting for `maintenance`, background threads excluded.
@@ -133,11 +135,12 @@ impl Inner {
             commit: Commit::default(),
             uncommitted: Uncommitted::default(),
             showing: RwLock::default(),
-            ahead: Arc::default(),
+            ahead: Ahead::default(),
             throttle: Throttle::default(),
             readahead: Readahead::default(),
             counters: Counters::default(),
-            upkeep: Arc::default(),
+            syncing: Signal::default(),
+            upkeep: Signal::default(),
             maintenance: Mutex::default(),
             waiting: AtomicUsize::default(),
             background_error: Mutex::default(),

@@ -152,7 +152,7 @@ impl Inner {
         };
         while self.can_make_space() {
             let pressure = self.pressure(0);
-            self.look_after_space();
+            self.upkeep.wake();
             if pressure < 1.0 {
                 let owed = bytes as f64 / HALF_WAY * pressure / (1.0 - pressure);
                 let owed = Duration::from_secs_f64(owed).as_nanos();
