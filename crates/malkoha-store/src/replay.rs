@@ -5,13 +5,11 @@
 //! cache.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use malkoha::KeyHasher;
-use parking_lot::Mutex;
+use malkoha::{KeyHasher, side_by_side};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{Index, PARTS, PartMut, part_of};
 use crate::locate::locate_among;
 use crate::log::{Expiring, Kind, LogFile, LogFiles, Record, UNIT};
@@ -119,34 +117,12 @@ pub(crate) fn threads_for(records: u64) -> usize {
     if records < 10_000 { 1 } else { threads() }
 }
 
-/// Does `work` for each number below `count`, on `threads` threads. Returns one of the errors, if
-/// any.
-pub(crate) fn side_by_side(
-    count: usize,
-    threads: usize,
-    work: impl Fn(usize) -> Result<()> + Sync,
-) -> Result<()> {
-    let next = AtomicUsize::new(0);
-    let failed: Mutex<Option<Error>> = Mutex::new(None);
-    let run = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count || failed.lock().is_some() {
-                return;
-            }
-            if let Err(error) = work(number) {
-                failed.lock().get_or_insert(error);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads.min(count) {
-            // If a thread cannot be started, the others do its share.
-            let _ = thread::Builder::new().spawn_scoped(scope, run);
-        }
-        run();
-    });
-    failed.into_inner().map_or(Ok(()), Err)
+/// Does `work` for each part of the index, on as many threads as `records` records are worth.
+/// Returns one of the errors, if any.
+pub(crate) fn each_part(records: u64, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    let threads = threads_for(records).min(PARTS);
+    let share = |first| (first..PARTS).step_by(threads).try_for_each(&work);
+    side_by_side((0..threads).collect(), share).into_iter().collect()
 }
 
 /// Makes room in an empty index for the keys of the records that were read, and of `unread` more
@@ -160,7 +136,7 @@ pub(crate) fn reserve(index: &Index, read: &[(Arc<LogFile>, Changes)], unread: u
     let following = u128::from(puts) * u128::from(unread) / u128::from(bytes.max(1));
     let keys = puts.saturating_add(u64::try_from(following).unwrap_or(u64::MAX));
     let last = read.iter().map(|(file, _)| file.location(file.end())).max().unwrap_or(0);
-    side_by_side(PARTS, threads_for(keys), |number| {
+    each_part(keys, |number| {
         index.part_mut(number).reserve(keys / PARTS as u64, last + unread / UNIT)
     })?;
     Ok(keys)
@@ -174,7 +150,7 @@ pub(crate) fn apply(
 ) -> Result<()> {
     let changes = read.iter().flat_map(|(_, changes)| &changes.parts);
     let changes: usize = changes.map(Vec::len).sum();
-    side_by_side(PARTS, threads_for(changes as u64), |number| {
+    each_part(changes as u64, |number| {
         let mut part = index.part_mut(number);
         read.iter().try_for_each(|(file, changes)| {
             apply_to(&mut part, files, file, &changes.parts[number])

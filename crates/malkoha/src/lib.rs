@@ -186,6 +186,9 @@ pub use key::{HashFunction, Hashed, Key, KeyHasher};
 pub use layout::Copies;
 pub use table::Memory;
 pub use table::traits::Sole;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use threads::side_by_side;
 
 #[cfg(feature = "std")]
 pub use crate::{

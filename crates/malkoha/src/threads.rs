@@ -10,10 +10,7 @@ use std::thread;
 /// system refuses threads, the existing ones do all the work. Returns the results in the order of
 /// the parts.
 #[cfg(feature = "std")]
-pub(crate) fn side_by_side<T: Send, R: Send>(
-    parts: Vec<T>,
-    work: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
+pub fn side_by_side<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let others = parts.len().saturating_sub(1);
     let mut done: Vec<Option<R>> = parts.iter().map(|_| None).collect();
     let left = Mutex::new(parts.into_iter().zip(&mut done));

@@ -3,6 +3,7 @@
 use std::io;
 use std::iter::successors;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::MAX_NUMBER;
@@ -37,7 +38,7 @@ pub(crate) struct LogFile {
     /// The location of its first byte.
     pub(crate) base: u64,
     pub(super) seed: u32,
-    pub(super) view: View,
+    pub(super) view: Arc<View>,
     file: Box<dyn StorageFile>,
     /// The part of the file for which the device has reserved room.
     pub(super) capacity: AtomicU64,
@@ -164,10 +165,6 @@ impl LogFile {
 
     pub(crate) fn set_durable(&self, end: u64) {
         self.durable.fetch_max(end, Ordering::AcqRel);
-    }
-
-    pub(crate) fn checksum_seed(&self) -> u32 {
-        self.seed
     }
 
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {

@@ -18,7 +18,7 @@ use super::header::HEADER_BYTES;
 use super::record::{Kind, Record};
 use super::run::{Run, begin, common};
 use super::run_file::{run_name, to_bytes, written};
-use super::scan::{Scan, Step};
+use super::scan::Scan;
 use crate::error::{Error, Result};
 use crate::storage::{Storage, remove_if_there};
 
@@ -165,9 +165,9 @@ impl Sorted {
         }
         let mut found: BTreeMap<u32, Unsorted> = BTreeMap::new();
         let mut scan = Scan::new(file, self.until, self.sequence, end);
-        loop {
-            match scan.step() {
-                Step::Record(record, offset, _) if record.head.kind == Kind::Put => {
+        for step in scan.by_ref() {
+            match step {
+                Ok((record, offset, _)) if record.head.kind == Kind::Put => {
                     let table = record.key().table;
                     if !is_ordered(table) {
                         // Its runs would lack this record if it is kept in order again.
@@ -176,16 +176,8 @@ impl Sorted {
                         self.damaged.push(offset);
                     }
                 }
-                Step::Record(..) => {}
-                Step::Gap => {
-                    if self.damaged.last() != Some(&scan.offset()) {
-                        self.damaged.push(scan.offset());
-                    }
-                    if !scan.skip() {
-                        break;
-                    }
-                }
-                Step::Sealed | Step::End => break,
+                Err(offset) if self.damaged.last() != Some(&offset) => self.damaged.push(offset),
+                _ => {}
             }
         }
         (self.until, self.sequence) = (scan.offset(), scan.sequence());

@@ -46,7 +46,8 @@ impl LogFile {
         self.whole(offset, self.head(offset)?)
     }
 
-    /// The same, for sequential access by system calls.
+    /// The same, for sequential access.
+    #[inline(always)]
     pub(super) fn next_record<'f>(
         &'f self,
         bytes: &mut Sequential<'f>,
@@ -54,11 +55,6 @@ impl LogFile {
     ) -> Option<Record<'f>> {
         let head = self.inside(offset, Head::parse(&bytes.get(offset, HEAD)?)?)?;
         Record::checked(head, bytes.get(offset, to_usize(head.shape.bytes()))?, self.seed)
-    }
-
-    /// Its bytes for sequential access, if each access would be a system call.
-    pub(super) fn sequential(&self) -> Option<Sequential<'_>> {
-        self.view.sequential()
     }
 
     /// The rest of the record with this head.
@@ -115,7 +111,7 @@ impl LogFile {
     /// for memory. `None` means that another way must be used.
     #[inline(always)]
     pub(crate) fn plain_value(&self, location: u64, key: Key<'_>) -> Option<&[u8]> {
-        let View::Mapped(map) = &self.view else { return None };
+        let View::Mapped(map) = &*self.view else { return None };
         let offset = self.offset(location);
         // Loads its lines together, not one after the other.
         map.prefetch(offset, LINES);

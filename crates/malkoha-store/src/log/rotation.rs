@@ -93,7 +93,7 @@ impl Writer {
     /// The bytes beyond those that are free which the room for a copy lacks, if it is used up.
     pub(crate) fn lacks(&self) -> Option<u64> {
         let lacks = || self.reserve.missing().saturating_sub(free_bytes(&*self.storage));
-        self.is_short().then(lacks)
+        self.reserve.is_short().then(lacks)
     }
 
     /// Keeps no more room for a copy than the longest file needs.

@@ -15,8 +15,7 @@ pub(crate) struct Scan<'a> {
     end: u64,
     /// The offset until which reading was announced to the system.
     announced: u64,
-    /// Set if the file is read by system calls.
-    sequential: Option<Sequential<'a>>,
+    sequential: Sequential<'a>,
 }
 
 /// Bytes announced to the system at a time, so that sequential reads need not wait for each page.
@@ -35,14 +34,10 @@ pub(crate) enum Step<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// From the first record of a file to `end`.
-    pub(crate) fn of(file: &'a LogFile, end: u64) -> Self {
-        Self::new(file, HEADER_BYTES as u64, file.header.first_sequence, end)
-    }
-
     /// From `offset`, where the record has this sequence number, to `end`.
     pub(crate) fn new(file: &'a LogFile, offset: u64, sequence: u64, end: u64) -> Self {
-        Self { file, offset, sequence, end, announced: offset, sequential: file.sequential() }
+        let sequential = file.view.sequential();
+        Self { file, offset, sequence, end, announced: offset, sequential }
     }
 
     /// Where the next record begins.
@@ -66,7 +61,7 @@ impl<'a> Scan<'a> {
             self.announced = begin + 2 * AHEAD;
         }
         // Bytes that a piece lacks may have been written since, or may be readable by themselves.
-        let ahead = self.sequential.as_mut().and_then(|it| self.file.next_record(it, offset));
+        let ahead = self.file.next_record(&mut self.sequential, offset);
         match ahead.or_else(|| self.file.try_record(offset)) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
                 self.offset += record.bytes();
@@ -87,7 +82,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Continues behind damage, at the next undamaged record if there is one.
-    pub(crate) fn skip(&mut self) -> bool {
+    pub(crate) fn skip_damage(&mut self) -> bool {
         match find_record(self.file, self.offset + super::UNIT, self.sequence) {
             Some((offset, sequence)) if offset < self.end => {
                 (self.offset, self.sequence) = (offset, sequence);
@@ -98,31 +93,28 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// The records, with their offsets and sequence numbers. Each damaged or unreadable place is one
+/// error with its offset, and reading continues behind it.
+impl<'a> Iterator for Scan<'a> {
+    type Item = Result<(Record<'a>, u64, u64), u64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if let Step::Record(record, offset, sequence) = step {
+            return Some(Ok((record, offset, sequence)));
+        }
+        let (offset, is_gap) = (self.offset, matches!(step, Step::Gap));
+        if !is_gap || !self.skip_damage() {
+            self.end = offset;
+        }
+        is_gap.then_some(Err(offset))
+    }
+}
+
 impl LogFile {
-    /// The records up to `end`, with their offsets and sequence numbers. Each damaged or unreadable
-    /// place is one error with its offset, and reading continues behind it.
-    pub(crate) fn records(
-        &self,
-        end: u64,
-    ) -> impl Iterator<Item = Result<(Record<'_>, u64, u64), u64>> {
-        let (mut scan, mut done) = (Scan::of(self, end), false);
-        std::iter::from_fn(move || {
-            if done {
-                return None;
-            }
-            match scan.step() {
-                Step::Record(record, offset, sequence) => Some(Ok((record, offset, sequence))),
-                Step::Gap => {
-                    let offset = scan.offset();
-                    done = !scan.skip();
-                    Some(Err(offset))
-                }
-                Step::Sealed | Step::End => {
-                    done = true;
-                    None
-                }
-            }
-        })
+    /// The records up to `end`.
+    pub(crate) fn records(&self, end: u64) -> Scan<'_> {
+        Scan::new(self, HEADER_BYTES as u64, self.header.first_sequence, end)
     }
 }
 

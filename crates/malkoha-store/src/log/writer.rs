@@ -113,15 +113,10 @@ impl Writer {
         matches!(self.copying, Copying::Writes(_))
     }
 
-    /// Whether the room for a compaction is used up.
-    pub(crate) fn is_short(&self) -> bool {
-        self.reserve.is_short()
-    }
-
     /// Takes back the room for a compaction, if one has used it, or gives back additional room that
     /// it held.
     pub(crate) fn restore_reserve(&mut self) -> Result<()> {
-        if self.owed() == 0 || self.is_short() {
+        if self.owed() == 0 || self.reserve.is_short() {
             self.reserve.restore(&*self.storage)?;
         }
         self.full_until = 0;
@@ -131,11 +126,6 @@ impl Writer {
     /// Bytes that an interrupted copy still needs.
     pub(super) fn owed(&self) -> u64 {
         if let Copying::Paused(bytes) = self.copying { bytes } else { 0 }
-    }
-
-    /// Gives back the room for a compaction, if there is plenty.
-    pub(crate) fn close(&mut self) -> Result<()> {
-        self.reserve.close(&*self.storage)
     }
 
     /// Keeps room for tombstones behind the end of a log of this many bytes while the store is
@@ -229,7 +219,7 @@ impl Writer {
                 sequence: self.sequence + i as u64,
                 more: i + 1 < batch.len(),
                 unsynced: (durable > 0).then(|| offset.saturating_sub(durable)),
-                seed: file.checksum_seed(),
+                seed: file.seed,
             };
             let apart = content.value.len() >= LARGE;
             let gathered_at = offset - self.scratch.len() as u64;

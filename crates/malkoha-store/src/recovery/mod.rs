@@ -1,6 +1,5 @@
 //! Opening: the checkpoint, then the log beyond it.
 
-mod found;
 mod known;
 mod read;
 mod replay;
@@ -9,12 +8,50 @@ mod unknown;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::index::{self, Checkpoint, FileEntry, Index, PARTS};
+use crate::index::{self, Checkpoint, FileEntry, Index};
 use crate::log::{LogFile, LogFiles, file_name, parse_name, parse_run_name, random_seed};
-use crate::replay::{side_by_side, threads_for};
+use crate::replay::each_part;
 use crate::storage::Storage;
+use crate::store::LostKey;
 use crate::store::backup::UNFINISHED;
-pub use found::{Cut, Recovery};
+
+/// The remains of a crash, and the damage, that opening found. If a store is opened read-only while
+/// another process writes to it, that write looks the same.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// The damage of the checkpoint, if it has any: the index was built from the log instead.
+    pub checkpoint: Option<Error>,
+    /// The part of the last write that a crash left. It was never acknowledged as durable.
+    pub cut: Option<Cut>,
+    /// Whole log files behind that, never acknowledged either. Opening for writing removes them.
+    pub cut_files: Vec<Cut>,
+    /// The damage that [`Store::open_past_damage`](crate::Store::open_past_damage) skipped.
+    pub skipped: Vec<Error>,
+    /// Keys that were written there and not put later, as far as they can be read. One that was
+    /// deleted later is among them.
+    pub lost_keys: Vec<LostKey>,
+}
+
+/// Bytes behind the end of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cut {
+    /// The log file.
+    pub file: String,
+    /// Their offset in it, in bytes.
+    pub offset: u64,
+    /// How many there are, in bytes.
+    pub bytes: u64,
+}
+
+impl Cut {
+    /// The bytes of a file from an offset on, unless all are zero.
+    fn from(file: &LogFile, offset: u64) -> Option<Self> {
+        let last = file.leftovers(offset).last()?;
+        Some(Self { file: file.name(), offset, bytes: last.end - offset })
+    }
+}
 
 /// A store as it was found.
 pub(crate) struct Recovered {
@@ -165,7 +202,7 @@ impl Opening<'_> {
         // If much was overwritten or deleted, too much room was made.
         let keys = found.index.len();
         if reserved.is_some_and(|reserved| keys < reserved - reserved / 8) {
-            side_by_side(PARTS, threads_for(keys), |number| {
+            each_part(keys, |number| {
                 found.index.part_mut(number).shrink();
                 Ok(())
             })?;

@@ -79,7 +79,7 @@ impl Opening<'_> {
                     }
                     changes.finish();
                     // Nobody reads on behind a seal.
-                    if matches!(end, Step::Sealed) || !scan.skip() {
+                    if matches!(end, Step::Sealed) || !scan.skip_damage() {
                         break Ended::File;
                     }
                 }
@@ -126,7 +126,7 @@ impl Opening<'_> {
                 Err(error) if error.is_unreadable() => return Ok(true),
                 Ok(Opened::Headless) if repairing => return Ok(true),
                 Ok(Opened::Unwritten | Opened::Headless) => continue,
-                Ok(Opened::File(opened)) => opened.0,
+                Ok(Opened::File(file)) => file,
                 Err(error) => return Err(error),
             };
             if id == next && later.header.durable_before > offset {

@@ -3,14 +3,13 @@
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use malkoha::side_by_side;
 
 use crate::error::{Error, Result};
 use crate::log::{FileHeader, LogFile, file_name};
-use crate::replay::{Changes, apply, reserve, side_by_side, threads, threads_for};
+use crate::replay::{Changes, apply, reserve, threads, threads_for};
 
 use super::read::{Ended, Read};
-use super::unknown::Opened;
 use super::{Cut, Opening, Start};
 
 impl Opening<'_> {
@@ -40,16 +39,14 @@ impl Opening<'_> {
         let mut unread = new.iter().map(|&id| self.written_bytes(id)).sum::<Result<u64>>()?;
         for (group, ids) in new.chunks(threads()).enumerate() {
             let later = |i: usize| &new[group * threads() + i + 1..];
-            let opened: Vec<Mutex<Option<Result<Opened<Read>>>>> =
-                ids.iter().map(|_| Mutex::default()).collect();
+            let (numbers, read) = (0..ids.len(), |i| self.read_unknown(ids[i], later(i)));
             // Assumes records of a hundred bytes.
-            side_by_side(ids.len(), threads_for(unread / 100), |i| {
-                *opened[i].lock() = Some(self.read_unknown(ids[i], later(i)));
-                Ok(())
-            })?;
+            let opened = match threads_for(unread / 100) {
+                1 => numbers.map(read).collect(),
+                _ => side_by_side(numbers.collect(), read),
+            };
             let mut taken = Vec::new();
             for (i, opened) in opened.into_iter().enumerate() {
-                let opened = opened.into_inner().expect("all were read");
                 match self.take_unknown(&mut taken, ids[i], opened, later(i))? {
                     Continue(()) => {}
                     Break(tail) => {

@@ -9,13 +9,13 @@ use crate::error::{Error, Result};
 use crate::log::{FileHeader, HEADER_BYTES, LogFile, file_name, find_record};
 use crate::replay::Changes;
 
-/// A file that the checkpoint does not know, possibly with its first stretch.
-pub(super) enum Opened<R = ()> {
+/// A file that the checkpoint does not know.
+pub(super) enum Opened {
     /// Only zeros: created before a crash, and not written.
     Unwritten,
     /// Content without a header, not even a damaged one.
     Headless,
-    File(Box<(LogFile, R)>),
+    File(Box<LogFile>),
 }
 
 impl Opening<'_> {
@@ -24,7 +24,7 @@ impl Opening<'_> {
         let mut file = LogFile::with_header(self.storage, FileHeader::new(id, 0, 0, 0))?;
         if file.piece(0, HEADER_BYTES as u64).iter().any(|&byte| byte != 0) {
             file.read_header()?;
-            return Ok(Opened::File(Box::new((file, ()))));
+            return Ok(Opened::File(Box::new(file)));
         }
         // All of it is read: a page that cannot be read is zeros too.
         let has_content = file.leftovers(0).count() > 0;
@@ -36,24 +36,23 @@ impl Opening<'_> {
 
     pub(super) fn written_bytes(&self, id: u64) -> Result<u64> {
         Ok(match self.open(id) {
-            Ok(Opened::File(opened)) => opened.0.written_bytes(0),
+            Ok(Opened::File(file)) => file.written_bytes(0),
             Err(error) if !error.is_unreadable() => return Err(error),
             _ => 0,
         })
     }
 
     /// Opens a file that the checkpoint does not know, and reads its first stretch.
-    pub(super) fn read_unknown(&self, id: u64, later: &[u64]) -> Result<Opened<Read>> {
-        Ok(match self.open(id)? {
-            Opened::Unwritten => Opened::Unwritten,
-            Opened::Headless => Opened::Headless,
-            Opened::File(opened) => {
-                let (file, ()) = *opened;
-                let first = file.header.first_sequence;
-                let read = self.read(&file, HEADER_BYTES as u64, first, later)?;
-                Opened::File(Box::new((file, read)))
+    pub(super) fn read_unknown(&self, id: u64, later: &[u64]) -> Result<(Opened, Option<Read>)> {
+        let opened = self.open(id)?;
+        let begin = HEADER_BYTES as u64;
+        let read = match &opened {
+            Opened::File(file) => {
+                Some(self.read(file, begin, file.header.first_sequence, later)?)
             }
-        })
+            _ => None,
+        };
+        Ok((opened, read))
     }
 
     /// Reads a file whose header is lost. The header can be derived, because its records follow the
@@ -90,7 +89,7 @@ impl Opening<'_> {
     /// The seed in the first header that is whole.
     pub(super) fn any_seed(&self, ids: &[u64]) -> Option<u64> {
         ids.iter().find_map(|&id| match self.open(id) {
-            Ok(Opened::File(opened)) => Some(opened.0.header.seed),
+            Ok(Opened::File(file)) => Some(file.header.seed),
             _ => None,
         })
     }
@@ -101,20 +100,18 @@ impl Opening<'_> {
         &mut self,
         taken: &mut Vec<(Arc<LogFile>, Changes)>,
         id: u64,
-        opened: Result<Opened<Read>>,
+        opened: Result<(Opened, Option<Read>)>,
         later: &[u64],
     ) -> Result<ControlFlow<Option<Arc<LogFile>>>> {
         let repairing = self.on_damage == OnDamage::Skip;
         let blank = |what| Error::Damaged { file: file_name(id), offset: 0, what };
         let found = match opened {
-            Ok(Opened::File(found)) => Ok(Some(*found)),
-            Ok(Opened::Headless) => {
+            Ok((Opened::File(file), read)) => Ok(Some(*file).zip(read)),
+            Ok((Opened::Headless, _)) => {
                 self.read_headless(id, later, blank("its header is blank, but not what follows"))
             }
-            Ok(Opened::Unwritten) if self.is_synced_later(id, 0, later)? => {
-                Err(blank("it is blank"))
-            }
-            Ok(Opened::Unwritten) => Ok(None),
+            Ok(_) if self.is_synced_later(id, 0, later)? => Err(blank("it is blank")),
+            Ok(_) => Ok(None),
             Err(error) if error.is_unreadable() && repairing => {
                 self.read_headless(id, later, error)
             }

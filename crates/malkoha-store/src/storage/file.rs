@@ -37,7 +37,7 @@ pub(super) struct OsFile {
     #[cfg_attr(not(unix), expect(dead_code, reason = "files are mapped on Unix alone"))]
     writable: bool,
     writing: Writing,
-    view: OnceLock<View>,
+    view: OnceLock<Arc<View>>,
     /// Whether it is mapped to be read.
     maps: bool,
 }
@@ -59,9 +59,9 @@ impl OsFile {
     }
 
     fn mapping(&self) -> Option<&Mapping> {
-        match self.view.get() {
-            Some(View::Mapped(mapping)) => Some(mapping),
-            _ => None,
+        match &**self.view.get()? {
+            View::Mapped(mapping) => Some(mapping),
+            View::Read(_) => None,
         }
     }
 
@@ -146,12 +146,12 @@ impl StorageFile for OsFile {
         is_shared(&*self.file()?)
     }
 
-    fn view(&self) -> io::Result<View> {
+    fn view(&self) -> io::Result<Arc<View>> {
         if let Some(view) = self.view.get() {
-            return Ok(view.clone());
+            return Ok(Arc::clone(view));
         }
         let view = if self.maps { self.mapped() } else { self.read_by_calls() }?;
-        Ok(self.view.get_or_init(|| view).clone())
+        Ok(Arc::clone(self.view.get_or_init(|| Arc::new(view))))
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -182,7 +182,7 @@ impl StorageFile for OsFile {
     }
 
     fn close(&self) {
-        if !matches!(self.view.get(), Some(View::Read(_))) {
+        if !matches!(self.view.get().map(|view| &**view), Some(View::Read(_))) {
             *self.file.write() = None;
         }
     }

@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -40,24 +39,13 @@ pub(super) fn note_lost() {
 /// A page that the device cannot read is zero from then on, and [`is_lost`](Self::is_lost) reports
 /// that there is one. The system may drop a page from memory, so any access can lose it: ask after
 /// the last one.
-#[derive(Clone)]
 pub struct Mapping {
-    map: Arc<Watched>,
-    bytes: usize,
-    writable: bool,
-}
-
-struct Watched {
     /// Of a file. Dropped before the mapping.
     #[cfg(unix)]
     watch: Option<Watch>,
     map: MmapRaw,
-}
-
-impl Watched {
-    fn as_ptr(&self) -> *const u8 {
-        self.map.as_ptr()
-    }
+    bytes: usize,
+    writable: bool,
 }
 
 impl Mapping {
@@ -74,24 +62,24 @@ impl Mapping {
             if writable { options.map_raw(file)? } else { options.map_raw_read_only(file)? };
         advise(&map);
         let watch = Some(Watch::new(map.as_ptr() as usize, bytes));
-        Ok(Self { map: Arc::new(Watched { watch, map }), bytes, writable })
+        Ok(Self { watch, map, bytes, writable })
     }
 
     /// Zero bytes that no file holds.
     pub fn memory(bytes: usize) -> io::Result<Self> {
-        let map = MmapOptions::new().len(bytes.max(1)).map_anon()?;
-        let map = Watched {
+        Ok(Self {
             #[cfg(unix)]
             watch: None,
-            map: MmapRaw::from(map),
-        };
-        Ok(Self { map: Arc::new(map), bytes, writable: true })
+            map: MmapOptions::new().len(bytes.max(1)).map_anon()?.into(),
+            bytes,
+            writable: true,
+        })
     }
 
     /// Whether a part of it could not be read or written. That part shows as zeros.
     pub fn is_lost(&self) -> bool {
         #[cfg(unix)]
-        return any_lost() && self.map.watch.as_ref().is_some_and(Watch::is_lost);
+        return any_lost() && self.watch.as_ref().is_some_and(Watch::is_lost);
         #[cfg(not(unix))]
         false
     }
@@ -126,7 +114,7 @@ impl Mapping {
         // SAFETY: the range lies in the mapping, which is writable, `bytes` does not overlap it as
         // nobody has a slice of bytes that are to be written, and one thread writes at a time.
         unsafe {
-            let target = self.map.map.as_mut_ptr().add(offset);
+            let target = self.map.as_mut_ptr().add(offset);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
         }
         Ok(())
@@ -137,7 +125,7 @@ impl Mapping {
     /// reports writes that failed since the file was opened. A lost page is an error: the mapping
     /// no longer has it, so the system would leave it out and report success.
     pub fn sync(&self) -> io::Result<()> {
-        self.map.map.flush()?;
+        self.map.flush()?;
         // Checked last, because a page that was lost meanwhile may have been skipped too.
         if self.is_lost() {
             return Err(io::Error::other("a page of it could not be read, and cannot be synced"));
@@ -173,7 +161,7 @@ impl Mapping {
             && start < end
             && end <= self.bytes
         {
-            let _ = self.map.map.advise_range(advice, start, end - start);
+            let _ = self.map.advise_range(advice, start, end - start);
         }
     }
 

@@ -18,6 +18,7 @@ mod windows;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use directory::{make_directories, sync_directory};
 pub use file::Writing;
@@ -129,7 +130,7 @@ pub trait StorageFile: Send + Sync {
     fn is_shared(&self) -> io::Result<bool>;
 
     /// The whole file, for reading. Later writes appear in it.
-    fn view(&self) -> io::Result<View>;
+    fn view(&self) -> io::Result<Arc<View>>;
 
     /// Writes inside its length.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;

@@ -15,18 +15,11 @@ use crate::log::{PAGE, to_usize};
 ///
 /// Bytes that the device cannot read are zero. From then on [`is_lost`](Self::is_lost) says so. A
 /// mapping can lose bytes at any access, so ask after the last one.
-#[derive(Clone)]
 pub enum View {
     /// Borrowed from memory.
     Mapped(Mapping),
     /// Copied for each read.
     Read(Reader),
-}
-
-impl From<Mapping> for View {
-    fn from(mapping: Mapping) -> Self {
-        Self::Mapped(mapping)
-    }
 }
 
 impl View {
@@ -47,12 +40,9 @@ impl View {
         }
     }
 
-    /// For sequential access, if each access would be a system call.
-    pub(crate) fn sequential(&self) -> Option<Sequential<'_>> {
-        match self {
-            Self::Mapped(_) => None,
-            Self::Read(reader) => Some(Sequential::new(reader)),
-        }
+    /// For sequential access.
+    pub(crate) fn sequential(&self) -> Sequential<'_> {
+        Sequential { view: self, start: 0, bytes: Vec::new() }
     }
 
     /// Parts of pages among these bytes that are not zero.
@@ -61,11 +51,7 @@ impl View {
         let pages = (bytes.start / PAGE..bytes.end.div_ceil(PAGE))
             .map(move |page| (page * PAGE).max(bytes.start)..((page + 1) * PAGE).min(bytes.end));
         pages.filter(move |page| {
-            let (at, len) = (page.start, to_usize(page.end - page.start));
-            let bytes = match &mut sequential {
-                Some(sequential) => sequential.get(at, len),
-                None => self.get(at, len),
-            };
+            let bytes = sequential.get(page.start, to_usize(page.end - page.start));
             bytes.unwrap_or_default().iter().any(|&byte| byte != 0)
         })
     }
@@ -97,10 +83,7 @@ impl View {
 /// The bytes of a file that is read by system calls, where mapping it is impossible or harmful. On
 /// Windows a mapped file cannot be removed, and a page that cannot be read ends the process. Keeps
 /// the file open.
-#[derive(Clone)]
-pub struct Reader(Arc<Shared>);
-
-struct Shared {
+pub struct Reader {
     file: Arc<File>,
     bytes: u64,
     lost: AtomicBool,
@@ -110,30 +93,30 @@ impl Reader {
     /// Of a file as long as it is now.
     pub(super) fn new(file: Arc<File>) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
-        Ok(Self(Arc::new(Shared { file, bytes, lost: AtomicBool::new(false) })))
+        Ok(Self { file, bytes, lost: AtomicBool::new(false) })
     }
 
     pub(super) fn length(&self) -> u64 {
-        self.0.bytes
+        self.bytes
     }
 
     /// Whether a read has failed.
     pub(super) fn is_lost(&self) -> bool {
-        self.0.lost.load(Ordering::Acquire)
+        self.lost.load(Ordering::Acquire)
     }
 
     /// `len` bytes at `offset`, or `None` if the file ends before them: zeros if they cannot be
     /// read.
     pub(super) fn get(&self, offset: u64, len: usize) -> Option<Vec<u8>> {
         // Checked before memory is allocated for them.
-        if offset.checked_add(len as u64)? > self.0.bytes {
+        if offset.checked_add(len as u64)? > self.bytes {
             return None;
         }
         let mut bytes = Vec::new();
         self.read_some(offset, len, &mut bytes);
         if bytes.len() < len {
             bytes = vec![0; len];
-            self.0.lost.store(true, Ordering::Release);
+            self.lost.store(true, Ordering::Release);
             note_lost();
         }
         Some(bytes)
@@ -142,11 +125,11 @@ impl Reader {
     /// Replaces the content of `bytes` by at most `len` bytes at an offset, as far as they can be
     /// read.
     fn read_some(&self, offset: u64, len: usize, bytes: &mut Vec<u8>) {
-        let left = usize::try_from(self.0.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX);
         bytes.resize(len.min(left), 0);
         let mut done = 0;
         while done < bytes.len() {
-            match read_at(&self.0.file, &mut bytes[done..], offset + done as u64) {
+            match read_at(&self.file, &mut bytes[done..], offset + done as u64) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(0) | Err(_) => break,
                 Ok(count) => done += count,
@@ -159,28 +142,27 @@ impl Reader {
 /// Bytes of a file that [`Sequential`] reads together.
 const PIECE: usize = 1 << 20;
 
-/// A file that is accessed in order, a little at a time. Reads a MiB at a time.
+/// A file that is accessed in order, a little at a time. If each access would be a system call, it
+/// is read a MiB at a time.
 ///
 /// Concurrent writes may not appear. A caller that misses something reads the file itself.
 pub(crate) struct Sequential<'a> {
-    reader: &'a Reader,
+    view: &'a View,
     start: u64,
     bytes: Vec<u8>,
 }
 
 impl<'a> Sequential<'a> {
-    pub(super) fn new(reader: &'a Reader) -> Self {
-        Self { reader, start: 0, bytes: Vec::new() }
-    }
-
     /// `len` bytes at `offset`, or `None` if the file ends before them.
+    #[inline]
     pub(crate) fn get(&mut self, offset: u64, len: usize) -> Option<Cow<'a, [u8]>> {
-        let piece = self.piece(offset, len).map(<[u8]>::to_vec);
+        let View::Read(reader) = self.view else { return self.view.get(offset, len) };
+        let piece = self.piece(reader, offset, len).map(<[u8]>::to_vec);
         // If they are longer than a piece, or a part of the piece cannot be read.
-        piece.or_else(|| self.reader.get(offset, len)).map(Cow::Owned)
+        piece.or_else(|| reader.get(offset, len)).map(Cow::Owned)
     }
 
-    fn piece(&mut self, offset: u64, len: usize) -> Option<&[u8]> {
+    fn piece(&mut self, reader: &Reader, offset: u64, len: usize) -> Option<&[u8]> {
         let has = |start: u64, bytes: &[u8]| {
             let begin = usize::try_from(offset.checked_sub(start)?).ok()?;
             let end = begin.checked_add(len)?;
@@ -188,7 +170,7 @@ impl<'a> Sequential<'a> {
         };
         if has(self.start, &self.bytes).is_none() && len <= PIECE {
             self.start = offset;
-            self.reader.read_some(offset, PIECE, &mut self.bytes);
+            reader.read_some(offset, PIECE, &mut self.bytes);
         }
         has(self.start, &self.bytes).map(|range| &self.bytes[range])
     }

@@ -1,7 +1,6 @@
 //! Keys with their values: all of a table, or a range of them.
 
 use std::ops::{Bound, RangeBounds};
-use std::vec;
 
 use super::merge::Merge;
 use super::snapshot::{Entry, Snapshot};
@@ -11,40 +10,35 @@ use crate::log::common;
 
 /// An iterator over keys with their values, by [`Snapshot::iter`], [`Snapshot::prefix`] or
 /// [`Snapshot::range`].
-pub struct Entries<'s>(Source<'s>);
-
-enum Source<'s> {
-    /// All keys in the order of the log.
-    Log(Box<dyn Iterator<Item = Result<Located<'s>>> + Send + 's>),
-    /// Keys that were found in the log and sorted.
-    Found(vec::IntoIter<Entry<'s>>),
-    /// Keys that are kept in order.
-    Order(Box<Merge<'s>>),
-}
+pub struct Entries<'s>(Box<dyn Iterator<Item = Result<Entry<'s>>> + Send + 's>);
 
 impl<'s> Entries<'s> {
-    /// All keys of a table.
+    /// All keys of a table: in the order of the log, unless they are kept in order.
     pub(super) fn all(snapshot: &'s Snapshot, table: u32) -> Self {
         if snapshot.tables.is_ordered(table) {
-            return Self(Source::Order(Box::new(Merge::new(snapshot, table, Bounds::ALL))));
+            return Self::merged(snapshot, table, Bounds::ALL);
         }
-        Self(Source::Log(Box::new(log(snapshot, table))))
+        Self(Box::new(log(snapshot, table).map(entry)))
     }
 
     /// The keys of a table in a range, sorted.
     pub(super) fn among(snapshot: &'s Snapshot, table: u32, bounds: Bounds) -> Result<Self> {
         if snapshot.tables.is_ordered(table) {
-            return Ok(Self(Source::Order(Box::new(Merge::new(snapshot, table, bounds)))));
+            return Ok(Self::merged(snapshot, table, bounds));
         }
         let mut found = Vec::new();
         for record in log(snapshot, table) {
             let record = record?;
             if bounds.contains(record.record.key().name) {
-                found.push(entry(record)?);
+                found.push(entry(Ok(record))?);
             }
         }
         found.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-        Ok(Self(Source::Found(found.into_iter())))
+        Ok(Self(Box::new(found.into_iter().map(Ok))))
+    }
+
+    fn merged(snapshot: &'s Snapshot, table: u32, bounds: Bounds) -> Self {
+        Self(Box::new(Merge::new(snapshot, table, bounds).map(entry)))
     }
 }
 
@@ -52,11 +46,7 @@ impl<'s> Iterator for Entries<'s> {
     type Item = Result<Entry<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match &mut self.0 {
-            Source::Log(records) => Some(records.next()?.and_then(entry)),
-            Source::Found(entries) => entries.next().map(Ok),
-            Source::Order(merge) => Some(merge.next()?.and_then(entry)),
-        }
+        self.0.next()
     }
 }
 
@@ -69,8 +59,8 @@ fn log<'s>(
     snapshot.files().flat_map(of_file)
 }
 
-fn entry(found: Located<'_>) -> Result<Entry<'_>> {
-    let (key, value) = found.into_parts()?;
+fn entry(found: Result<Located<'_>>) -> Result<Entry<'_>> {
+    let (key, value) = found?.into_parts()?;
     Ok(Entry { key, value })
 }
 

@@ -57,7 +57,7 @@ impl Cursor<'_> {
     fn prefetch_place(&self, snapshot: &Snapshot, table: u32) {
         let name = self.offset(0).and_then(|offset| self.file.name_at(offset));
         if let Some(name) = name {
-            snapshot.prefetch(snapshot.hash(Key { table, name: &name }));
+            snapshot.index.prefetch(Key { table, name: &name }.hash(&snapshot.hasher));
         }
     }
 
@@ -143,7 +143,7 @@ impl<'s> Merge<'s> {
             };
             let key = record.key();
             let begin = begin(key.name.get(self.bounds.shared..).unwrap_or_default());
-            let shows = self.snapshot.shows(&record, self.snapshot.hash(key), location);
+            let shows = self.snapshot.shows(&record, key.hash(&self.snapshot.hasher), location);
             // A page that is lost after the checksum was compared shows another key.
             if let Err(error) = file.check_read(location) {
                 self.errors.push(error);

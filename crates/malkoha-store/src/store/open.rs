@@ -151,7 +151,7 @@ impl Store {
         {
             let mut writer = writer.lock();
             writer.tail.as_ref().map_or(Ok(()), |tail| tail.trim())?;
-            writer.close()?;
+            writer.reserve.close(&*self.inner.storage)?;
         }
         // If there was no room for it, there may be now. The log is synced, so it is not essential.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {

@@ -18,8 +18,8 @@ use crate::storage::Storage;
 /// since. It keeps the files of that moment, and so their space, until it is dropped.
 pub struct Snapshot {
     files: Arc<LogFiles>,
-    index: IndexSnapshot,
-    hasher: KeyHasher,
+    pub(super) index: IndexSnapshot,
+    pub(super) hasher: KeyHasher,
     pub(super) tables: Arc<Tables>,
     pub(super) storage: Arc<dyn Storage>,
     /// Ends of the files.
@@ -78,18 +78,13 @@ impl Snapshot {
     /// Keys that had a value, as [`Store::len`].
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.places().saturating_sub(self.tables.in_index())
+        self.index.len().saturating_sub(self.tables.in_index())
     }
 
     /// The number of keys of the store itself, as [`Store::main_len`].
     #[must_use]
     pub fn main_len(&self) -> Option<u64> {
         (!self.tables.have_keys()).then(|| self.len())
-    }
-
-    /// Keys in the index.
-    pub(super) fn places(&self) -> u64 {
-        self.index.len()
     }
 
     /// Whether no key had a value.
@@ -156,15 +151,6 @@ impl Snapshot {
         record.expires().is_none_or(|end| end > self.time) && self.index.has(hash, location)
     }
 
-    pub(super) fn hash(&self, key: Key<'_>) -> u64 {
-        key.hash(&self.hasher)
-    }
-
-    /// Prefetches the place of a hash in the index.
-    pub(super) fn prefetch(&self, hash: u64) {
-        self.index.prefetch(hash);
-    }
-
     /// Whether the record at this location was the current one of its key.
     pub(super) fn is_present(&self, key: Key<'_>, location: u64) -> bool {
         self.index.has(key.hash(&self.hasher), location)
@@ -186,7 +172,7 @@ impl Snapshot {
             let location = file.location(offset);
             let live = record.head.kind == Kind::Put
                 && wanted(record.key().table)
-                && self.shows(&record, self.hash(record.key()), location);
+                && self.shows(&record, record.key().hash(&self.hasher), location);
             if live {
                 return Some(Ok(Located { location, file, record }));
             }

@@ -55,12 +55,12 @@ impl Store {
                 }
             }
         }
-        if found.damage.is_empty() && found.live != snapshot.places() {
+        if found.damage.is_empty() && found.live != snapshot.index.len() {
             let (file, what) =
                 (index::CHECKPOINT.to_owned(), "the index has other keys than the log");
             found.damage.push(Error::Damaged { file, offset: 0, what });
         }
-        found.lost = snapshot.places().saturating_sub(found.live);
+        found.lost = snapshot.index.len().saturating_sub(found.live);
         match index::read(&*self.inner.storage) {
             Err(error) if error.is_unreadable() => found.damage.push(error),
             other => drop(other?),

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use malkoha_store::storage::{OsStorage, Storage, StorageFile, View};
 use malkoha_store::{Batch, Error, Options, Store};
@@ -140,7 +141,7 @@ fn repair_tries_bad_pages_few_times() {
 struct Failing(PathBuf);
 
 impl Hooks for Failing {
-    fn view(&self, name: &str, file: &dyn StorageFile) -> io::Result<View> {
+    fn view(&self, name: &str, file: &dyn StorageFile) -> io::Result<Arc<View>> {
         if !self.0.ends_with(name) {
             return file.view();
         }

@@ -17,7 +17,7 @@ use malkoha_store::storage::{Mapping, Storage, StorageFile, View};
 const SECTOR: usize = 512;
 
 /// All that a file was mapped to; the last one is the present one.
-type Mappings = Arc<Mutex<Vec<Mapping>>>;
+type Mappings = Arc<Mutex<Vec<Arc<View>>>>;
 
 /// What was done.
 #[derive(Clone, Debug)]
@@ -208,7 +208,7 @@ impl Storage for Simulated {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let mapping = Mapping::memory(usize::try_from(bytes).unwrap())?;
-        let mappings = Arc::new(Mutex::new(vec![mapping]));
+        let mappings = Arc::new(Mutex::new(vec![Arc::new(View::Mapped(mapping))]));
         let number = state.next;
         state.next += 1;
         state.journal.push(Event::Create(number, name.to_owned(), bytes));
@@ -269,22 +269,22 @@ impl SimulatedFile {
         self.state.lock().unwrap().journal.push(event);
     }
 
-    fn mapping(&self) -> Mapping {
-        self.mappings.lock().unwrap().last().unwrap().clone()
+    fn mapping(&self) -> Arc<View> {
+        Arc::clone(self.mappings.lock().unwrap().last().unwrap())
     }
 }
 
 impl StorageFile for SimulatedFile {
     fn length(&self) -> io::Result<u64> {
-        Ok(self.mapping().length() as u64)
+        Ok(self.mapping().length())
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         let old = self.mapping();
-        let len = usize::try_from(bytes).unwrap();
-        let new = Mapping::memory(len)?;
-        new.write(0, old.get(0, len.min(old.length())).unwrap())?;
-        self.mappings.lock().unwrap().push(new);
+        let new = Mapping::memory(usize::try_from(bytes).unwrap())?;
+        let kept = usize::try_from(bytes.min(old.length())).unwrap();
+        new.write(0, &old.get(0, kept).unwrap())?;
+        self.mappings.lock().unwrap().push(Arc::new(View::Mapped(new)));
         self.note(Event::Resize(self.number, bytes));
         Ok(())
     }
@@ -310,12 +310,13 @@ impl StorageFile for SimulatedFile {
         Ok(false)
     }
 
-    fn view(&self) -> io::Result<View> {
-        Ok(self.mapping().into())
+    fn view(&self) -> io::Result<Arc<View>> {
+        Ok(self.mapping())
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.mapping().write(offset, bytes)?;
+        let View::Mapped(mapping) = &*self.mapping() else { unreachable!("files are mapped") };
+        mapping.write(offset, bytes)?;
         self.note(Event::Write(self.number, offset, bytes.to_vec()));
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(crate) trait Hooks: Send + Sync + 'static {
     fn before_link(&self) {}
 
     /// In place of mapping a file.
-    fn view(&self, _name: &str, file: &dyn StorageFile) -> io::Result<View> {
+    fn view(&self, _name: &str, file: &dyn StorageFile) -> io::Result<Arc<View>> {
         file.view()
     }
 }
@@ -129,7 +129,7 @@ impl<H: Hooks> StorageFile for File<H> {
         self.file.is_shared()
     }
 
-    fn view(&self) -> io::Result<View> {
+    fn view(&self) -> io::Result<Arc<View>> {
         self.hooks.view(&self.name, &*self.file)
     }
 

@@ -102,7 +102,7 @@ impl Inner {
 
     /// Notes for each file that may have been copied into the last file what the copy lacks.
     fn note_interrupted(&self) -> Result<()> {
-        if !self.writer()?.is_short() {
+        if !self.writer()?.reserve.is_short() {
             return Ok(());
         }
         // As before the copy began.
@@ -123,7 +123,7 @@ impl Inner {
     /// whose rest fits into the last file, the one that gives back most.
     fn interrupted(&self, tried: &Tried) -> Result<Option<Arc<LogFile>>> {
         let (writer, files) = (self.writer()?, self.files.load());
-        if !writer.is_short() {
+        if !writer.reserve.is_short() {
             return Ok(None);
         }
         let files = files.all().iter().filter(|file| !tried.is_hopeless(file));

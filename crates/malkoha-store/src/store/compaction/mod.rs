@@ -76,6 +76,6 @@ impl Store {
         let writer = self.inner.writer()?;
         let trimmed = writer.tail.as_ref().map_or(Ok(()), |tail| tail.trim());
         self.inner.throttle.note(&self.inner.files.load(), &writer);
-        trimmed.and(deleted).and(if writer.is_short() { refused } else { Ok(()) })
+        trimmed.and(deleted).and(if writer.reserve.is_short() { refused } else { Ok(()) })
     }
 }

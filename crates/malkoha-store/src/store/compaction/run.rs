@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::locate::{Located, locate};
 use crate::log::{
-    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Record, Scan, Step, Writer,
+    Content, Copying, HEADER_BYTES, Key, Kind, LogFile, MIN_FILE_BYTES, Record, Scan, Writer,
 };
 use crate::recovery::OnDamage;
 use crate::store::read::is_alive;
@@ -75,7 +75,7 @@ impl Inner {
                     break;
                 }
             }
-            if self.given(&done) >= self.together() || self.writer()?.is_short() {
+            if self.given(&done) >= self.together() || self.writer()?.reserve.is_short() {
                 self.remove_files(maintained, mem::take(&mut done))?;
             }
         }
@@ -99,10 +99,10 @@ impl Inner {
             let damage = file.records(file.end()).find_map(Result::err);
             damage.map_or(Ok(()), |offset| Err(file.no_record(offset)))?;
         }
-        let mut scan = Scan::of(file, file.end());
+        let mut scan = file.records(file.end());
         loop {
             // Half a copy gives nothing back, and may have taken the room that is kept for one.
-            let must_end = self.writer()?.is_short();
+            let must_end = self.writer()?.reserve.is_short();
             if !must_end && (pace.stop)() {
                 self.writer()?.copying = Copying::No;
                 return Ok(false);
@@ -151,17 +151,16 @@ impl Inner {
     ) -> Result<bool> {
         let begin = scan.offset();
         while scan.offset() - begin < STRETCH {
-            match scan.step() {
-                Step::Record(record, offset, sequence) => {
+            match scan.next() {
+                Some(Ok((record, offset, sequence))) => {
                     let old = Located { location: file.location(offset), file, record };
                     self.copy(writer, old, sequence, oldest)?;
                 }
-                Step::Sealed | Step::End => return Ok(true),
-                Step::Gap if on_damage == OnDamage::Refuse => {
-                    return Err(file.no_record(scan.offset()));
+                Some(Err(offset)) if on_damage == OnDamage::Refuse => {
+                    return Err(file.no_record(offset));
                 }
-                Step::Gap if !scan.skip() => return Ok(true),
-                Step::Gap => {}
+                Some(Err(_)) => {}
+                None => return Ok(true),
             }
         }
         Ok(false)
