@@ -10,7 +10,7 @@ use crate::format::{self, FileKind};
 use crate::io::{self, Write};
 use crate::key::KeyHasher;
 use crate::ring;
-use crate::table::traits::{Change, Fill, Lookup, Sealed};
+use crate::table::traits::{Candidates, Change, Fill, Lookup, Sealed};
 
 impl<T: Ages> Sealed for Expiring<T> {}
 
@@ -79,6 +79,27 @@ impl<T: Ages> Lookup for Expiring<T> {
     fn write(&self, kind: FileKind, hasher: KeyHasher, writer: &mut dyn Write) -> io::Result<()> {
         let swept = self.swept();
         format::write_expiring(kind, hasher, &swept.times, &swept.table, writer)
+    }
+}
+
+/// Its values are ages.
+impl<T: Ages> Candidates for Expiring<T> {
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.age(hash).map(|age| (age, 1)).into_iter()
+    }
+
+    fn for_each_candidate(&self, hash: u64, mut each: impl FnMut(u64, u64)) {
+        self.candidates(hash).for_each(|(age, copies)| each(age, copies));
+    }
+
+    fn candidates_batch(&self, hashes: &[u64], mut each: impl FnMut(usize, u64, u64)) {
+        for (i, &hash) in hashes.iter().enumerate() {
+            self.for_each_candidate(hash, |age, copies| each(i, age, copies));
+        }
+    }
+
+    fn count_value(&self, hash: u64, value: u64) -> u64 {
+        (self.age(hash) == Some(value)).into()
     }
 }
 
