@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::Unfit;
 pub(super) use said::{heading, is_harmless, is_one_of, is_state, said};
-pub(super) use text::{has_words, indent, is_member, open_quote, without_signs};
+pub(super) use text::{has_words, indent, is_member, open_quote, without_signs, without_texts};
 pub(super) use words::{
     Word, Words, begins_with_one, is_count, is_negation, is_of_allowed, is_of_blocked,
     is_of_others, look_up, meaning, name, parts, table, verdict_of,
@@ -24,6 +24,24 @@ pub(crate) type Mark = [usize; 4];
 
 /// The number of a line, and how it begins.
 pub(crate) type Place = Rc<(u64, Box<[u8]>)>;
+
+/// The content of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// Entries, all of which were passed on.
+    Entries,
+    /// Entries, with something to tell.
+    Told(Unfit),
+    /// A comment, or what a syntax needs before entries and behind them.
+    Nothing,
+    Unfit(Unfit),
+}
+
+impl Line {
+    pub(crate) fn unfit(self) -> Option<Unfit> {
+        if let Self::Unfit(why) = self { Some(why) } else { None }
+    }
+}
 
 /// Bytes of a line that are kept.
 const KEPT: usize = 512;

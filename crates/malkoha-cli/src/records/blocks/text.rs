@@ -1,5 +1,9 @@
 //! What the text of a line looks like that begins a block.
 
+use std::borrow::Cow;
+
+use memchr::memmem;
+
 /// Whether a line has a name, and behind a colon perhaps its value.
 pub(crate) fn is_member(text: &[u8]) -> bool {
     let is_name = |it: &u8| it.is_ascii_alphanumeric() || b" _-".contains(it);
@@ -31,4 +35,31 @@ pub(crate) fn has_words(text: &[u8]) -> bool {
 
 pub(crate) fn indent(line: &[u8]) -> usize {
     line.len() - line.trim_ascii_start().len()
+}
+
+/// A rule without its comments for people.
+pub(in super::super) fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
+    let mut line = Cow::Borrowed(line);
+    let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
+    if !is_quoted && memmem::find(&line, b"comment").is_none() {
+        return line;
+    }
+    for name in [&b"--comment"[..], b"comment", b"prefix", b"label", b"description"] {
+        let Some(at) = memmem::find(&line, name).map(|at| at + name.len()) else {
+            continue;
+        };
+        let is_end = |end: &usize| line[at + 1 + end] != b'\\';
+        let end = match &line[at..] {
+            [b' ' | b'=', quote @ (b'"' | b'\''), text @ ..] => {
+                memchr::memchr_iter(*quote, text).find(is_end).map(|end| end + 3)
+            }
+            [b' ' | b'=', first, ..] if *first != b'-' && name.ends_with(b"comment") => {
+                memchr::memchr(b' ', &line[at + 1..]).map(|end| end + 1)
+            }
+            _ => continue,
+        };
+        let rest = end.map_or(&b""[..], |end| &line[at + end..]);
+        line = [&line[..at - name.len()], b" ", rest].concat().into();
+    }
+    line
 }

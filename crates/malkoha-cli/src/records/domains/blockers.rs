@@ -1,8 +1,9 @@
 //! Rules of ad blockers, and patterns for names.
 
-use super::rules::{Rule, host};
+use super::super::Unfit;
+use super::reach::{ALL, IMPORTANT, ITSELF, Reach, Rule};
+use super::rules::host;
 use super::text::split;
-use super::{ALL, IMPORTANT, ITSELF, Reach, Unfit};
 
 /// Whether a line is the rule of an ad blocker that hides parts of pages.
 pub(super) fn hides(line: &[u8]) -> bool {

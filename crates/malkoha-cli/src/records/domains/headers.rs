@@ -1,11 +1,12 @@
 //! What headings, and the members of blocks, say of the names in these.
 
+use super::super::Unfit;
 use super::super::blocks::{
     At, End, Verdict, Word, begins_with_one, heading, is_harmless, is_of_allowed, is_of_blocked,
     is_of_others, is_one_of, meaning, open_quote, parts, said, verdict_of, without_signs,
 };
+use super::lines::Lines;
 use super::rules::asks_elsewhere;
-use super::{Lines, Unfit};
 
 impl Lines {
     /// Ends what ends before a line, and begins what a list's item is in.

@@ -1,9 +1,11 @@
 //! The lines of a list, of which one may say what others mean.
 
-use super::super::blocks::{At, Blocks, Place, Verdict, heading, indent};
+use super::super::Unfit;
+use super::super::blocks::{At, Blocks, Line, Place, Verdict, heading, indent};
+use super::reach::{ALL, Reach};
 use super::text::{is_local, is_nowhere, words};
 use super::zone::Zone;
-use super::{ALL, Line, Reach, Unfit, domains_in_zone, item_of, normal};
+use super::{domains_in_zone, item_of, normal};
 use crate::records::words::is_name;
 
 /// Reads the lines of a list, and remembers in which blocks they are.

@@ -3,6 +3,7 @@
 mod blockers;
 mod headers;
 mod lines;
+mod reach;
 mod rules;
 mod text;
 mod zone;
@@ -12,85 +13,16 @@ use std::borrow::Cow;
 use idna::AsciiDenyList;
 
 use super::Unfit;
-use super::blocks::Verdict;
+pub(crate) use super::blocks::Line;
 use super::words::is_name;
 use blockers::hides;
 pub(crate) use lines::Lines;
-use rules::{Rule, rule};
+use reach::{ALL, Rule};
+pub(crate) use reach::{FINAL, IMPORTANT, Reach, is_listed};
+use rules::rule;
+pub(crate) use text::trimmed;
 use text::words;
 use zone::Zone;
-
-/// The ranks of the rules for a name itself and for all names below it. The highest rank decides:
-/// odd ranks list a name, even ones except it, and 0 is no rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
-    pub(crate) itself: u8,
-    pub(crate) below: u8,
-}
-
-/// Listed, though excepted.
-pub(crate) const IMPORTANT: u8 = 3;
-/// Excepted, though important.
-pub(crate) const FINAL: u8 = 4;
-
-/// Whether a rule of this rank lists a name.
-pub(crate) fn is_listed(said: u8) -> bool {
-    !said.is_multiple_of(2)
-}
-
-const ITSELF: Reach = Reach { itself: 1, below: 0 };
-const ALL: Reach = Reach { itself: 1, below: 1 };
-
-impl Reach {
-    /// The same with others in the place of what is said.
-    pub(crate) fn map(self, other: impl Fn(u8) -> u8) -> Self {
-        let of = |it| if it == 0 { 0 } else { other(it) };
-        Self { itself: of(self.itself), below: of(self.below) }
-    }
-
-    /// The same as an exception.
-    fn excepted(self) -> Self {
-        self.map(|it| it + 1)
-    }
-
-    /// The same in a block of which this is said.
-    pub(crate) fn judged(self, verdict: Verdict) -> Self {
-        match verdict {
-            Ok(false) => self,
-            Ok(true) => self.map(|it| if is_listed(it) { it + 1 } else { it }),
-            Err(_) => Self::default(),
-        }
-    }
-
-    pub(crate) fn max(self, other: Self) -> Self {
-        let Self { itself, below } = other;
-        Self { itself: self.itself.max(itself), below: self.below.max(below) }
-    }
-}
-
-/// What a line has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// Entries, all of which were passed on.
-    Entries,
-    /// Entries, with something to tell.
-    Told(Unfit),
-    /// A comment, or what a syntax needs before entries and behind them.
-    Nothing,
-    Unfit(Unfit),
-}
-
-impl Line {
-    pub(crate) fn unfit(self) -> Option<Unfit> {
-        if let Self::Unfit(why) = self { Some(why) } else { None }
-    }
-}
-
-/// A text without what may surround a name.
-pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
-    let text = text.trim_ascii();
-    text.strip_suffix(b".").unwrap_or(text)
-}
 
 /// A name as it is compared: in lower case, without a final dot, international ones in ASCII.
 /// `None` if it is not a name.

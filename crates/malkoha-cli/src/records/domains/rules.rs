@@ -3,26 +3,14 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::super::blocks::{Words, table};
-use super::super::networks::without_texts;
+use super::super::Unfit;
+use super::super::blocks::{Words, table, without_texts};
 use super::blockers::{blocker, exception, hides, regex};
+use super::reach::{ALL, ITSELF, Rule};
 use super::text::{
     is_address, is_encoded, is_host, is_local, is_nowhere, is_type, second, split, value, words,
 };
 use super::zone::{Zone, record};
-use super::{ALL, ITSELF, Reach, Unfit};
-
-/// What a line says.
-pub(super) enum Rule<'a> {
-    One(&'a [u8], Reach),
-    /// The host of a page, or of a mailbox.
-    Part(&'a [u8]),
-    Owned(String, Reach),
-    Many(Box<dyn Iterator<Item = &'a [u8]> + 'a>, Reach),
-    /// Names of the machine itself, and settings.
-    Nothing,
-    Unfit(Unfit),
-}
 
 type Read = for<'a> fn(&'a [u8]) -> Rule<'a>;
 

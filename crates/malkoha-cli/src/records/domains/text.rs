@@ -62,3 +62,9 @@ pub(super) fn is_local(name: &[u8]) -> bool {
     may_be && NAMES.split(' ').any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
         || name.ends_with(b".docker.internal")
 }
+
+/// A text without blanks around it and the final dot of a name.
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii();
+    text.strip_suffix(b".").unwrap_or(text)
+}

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::rules::Rule;
-use super::text::{is_nowhere, is_type, words};
-use super::{ALL, Reach, Unfit, trimmed};
+use super::super::Unfit;
+use super::reach::{ALL, Reach, Rule};
+use super::text::{is_nowhere, is_type, trimmed, words};
 
 /// The zone that lines are in.
 #[derive(Default)]

@@ -6,8 +6,7 @@ use super::super::blocks::{is_count, is_of_allowed, is_of_blocked, verdict_of};
 use super::super::range::{partial, range};
 use super::super::ranges::ranges;
 use super::kind::{before, behind};
-use super::rules::Found;
-use super::run::Part;
+use super::run::{Found, Part};
 use super::vocabulary::unfit;
 
 /// Clients of hosts.allow and Apache, where addresses may have fewer parts.

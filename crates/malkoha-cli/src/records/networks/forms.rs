@@ -7,8 +7,7 @@ use super::super::blocks::{
 };
 use super::super::range::{Range, network, number, range};
 use super::kind::{before, behind};
-use super::rules::Found;
-use super::run::Part;
+use super::run::{Found, Part};
 use super::vocabulary::unfit;
 
 /// What stands before the first networks of a line.

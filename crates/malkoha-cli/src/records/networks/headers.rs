@@ -7,10 +7,9 @@ use super::super::blocks::{
 };
 use super::super::range::{number, range};
 use super::super::ranges::{is_mask, words};
+use super::Lines;
 use super::kind::{Rule, before, is_definition};
-use super::rules::key;
-use super::vocabulary::{Kind, unfit};
-use super::{Lines, NAMES};
+use super::vocabulary::{Kind, NAMES, key, unfit};
 
 impl Lines {
     /// Begins what a line without open brackets does. `said` is what became of its networks, if it
@@ -118,10 +117,6 @@ pub(super) fn tail(text: &[u8]) -> Option<(&[u8], &[u8])> {
 /// The end of a text without the signs before its next word.
 pub(super) fn end_of_text(text: &[u8]) -> usize {
     text.iter().rposition(|it| !b"{[( !\"\t".contains(it)).map_or(0, |at| at + 1)
-}
-
-pub(super) fn starts_with_network(line: &[u8]) -> bool {
-    words(line).find(|it| has_words(it)).is_some_and(|it| range(it).is_some())
 }
 
 /// What the header of a block says of its members.

@@ -6,8 +6,8 @@ use super::super::Unfit;
 use super::super::blocks::{Word, is_one_of};
 use super::super::range::{Range, range, up_to};
 use super::super::ranges::{ranges, words};
-use super::rules::key;
 use super::run::{are_distant, are_of_blocks, is_broken};
+use super::vocabulary::key;
 
 const DAYS: &str = "jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
 const TIMES: &str = "time|date|ts|timestamp|@timestamp|datetime";

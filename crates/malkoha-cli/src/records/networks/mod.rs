@@ -12,22 +12,16 @@ mod table;
 mod text;
 mod vocabulary;
 
-use headers::starts_with_network;
-use rules::Found;
+use run::Found;
 use table::Table;
-pub(super) use text::without_texts;
-use text::{is_object, is_remark, network_alone, unended};
-use vocabulary::Kind;
+use text::{is_object, is_remark, network_alone, starts_with_network, unended};
+use vocabulary::{Kind, NAMES};
 
 use super::Unfit;
-use super::blocks::{At, Blocks, End, heading, is_count, is_member};
+use super::blocks::{At, Blocks, End, Line, heading, is_count, is_member, without_texts};
 pub(crate) use super::blocks::{Mark, Place, Verdict};
-use super::domains::Line;
 use super::range::{Range, range};
 use super::ranges::{ranges, words};
-
-/// Words of a line among which is what it says of the lines behind it.
-const NAMES: usize = 64;
 
 /// Reads the lines of a list, and remembers in which blocks they are.
 #[derive(Default)]

@@ -1,19 +1,17 @@
 //! Rules of firewalls, resolvers and routers: which networks they are about, and their verdict.
 
 use super::super::Unfit;
-use super::super::blocks::{Word, is_of_allowed, is_of_blocked, is_of_others, is_one_of, meaning};
-use super::super::domains::Line;
+use super::super::blocks::{
+    Line, Word, is_of_allowed, is_of_blocked, is_of_others, is_one_of, meaning,
+};
 use super::super::range::{Range, range};
 use super::super::ranges::ranges;
 use super::entries::{clients, entries};
 use super::forms::plain;
 use super::headers::{header, said};
 use super::kind::{behind, is_definition};
-use super::run::Part;
-use super::vocabulary::{Kind, chain, unfit};
-
-/// Networks, and whether each is excepted.
-pub(super) type Found = Vec<(Range, bool)>;
+use super::run::{Found, Part};
+use super::vocabulary::{Kind, chain, key, unfit};
 
 /// The networks of a rule, whose words from the first one on that matters are these.
 pub(super) fn read(kind: Kind, words: &[&[u8]], part: Part<'_>) -> Result<Found, Line> {
@@ -181,20 +179,6 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
 fn is_key(word: &[u8], part: Part<'_>) -> bool {
     matches!(behind(part.text, word), [b'=', ..] | [b'"', b':', ..] | [b'"', b' ', b':', ..])
         || word.len() > 1 && word.ends_with(b":")
-}
-
-/// What a name says. Of those that are in no table, the first letters may.
-pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
-    let start = name.iter().position(|it| *it != b'-').unwrap_or(0);
-    let begins = |with: &[u8]| {
-        name[start..].get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with))
-    };
-    match meaning(name) {
-        None if begins(b"src") || begins(b"source") => Some(Word::Source),
-        None if begins(b"dst") || begins(b"dest") => Some(Word::Destination),
-        None if is_option => Some(Word::Named),
-        it => it,
-    }
 }
 
 /// Options of programs, members of objects, attributes of tags. Values say nothing but behind the

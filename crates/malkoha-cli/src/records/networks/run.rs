@@ -6,7 +6,9 @@ use super::super::Unfit;
 use super::super::range::{Range, network, number, range, up_to};
 use super::super::ranges::{MASKS, STARTS, has_part, is_end, ranges};
 use super::kind::{before, behind};
-use super::rules::Found;
+
+/// Networks, and whether each is excepted.
+pub(super) type Found = Vec<(Range, bool)>;
 
 /// A statement of a line.
 #[derive(Clone, Copy, Default)]

@@ -1,16 +1,17 @@
 //! The statements of a line, and what becomes of their networks.
 
 use super::super::Unfit;
-use super::super::blocks::{At, Verdict, is_count, is_negation, is_of_blocked, name, verdict_of};
-use super::super::domains::Line;
+use super::super::blocks::{
+    At, Line, Verdict, is_count, is_negation, is_of_blocked, name, verdict_of,
+};
 use super::super::range::range;
 use super::super::ranges::words;
 use super::forms::plain;
 use super::kind::{self, Rule, behind};
-use super::rules::{self, Found};
-use super::run::{Part, is_broken};
+use super::rules;
+use super::run::{Found, Part, is_broken};
 use super::text::{is_row, named_range};
-use super::vocabulary::Kind;
+use super::vocabulary::{Kind, key};
 use super::{Lines, headers};
 
 impl Lines {
@@ -97,10 +98,10 @@ impl Lines {
             _ if self.blocks.depth() == 0 => None,
             [_, value, ..] if range(value).is_some() => None,
             [name, value] if value.iter().any(u8::is_ascii_alphanumeric) => {
-                headers::said(rules::key(name, false), name, value)
+                headers::said(key(name, false), name, value)
             }
             [name, value, [b'/', end @ ..]] if end == *name => {
-                headers::said(rules::key(name, false), name, value)
+                headers::said(key(name, false), name, value)
             }
             [b"then", action, ..] if part.is_ended => Some(verdict_of(action).ok_or(Unfit::Else)),
             [tag, ..] if part.text.ends_with(b"/>") && is_other(tag) => Some(Err(Unfit::Else)),

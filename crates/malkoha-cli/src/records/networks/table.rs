@@ -2,14 +2,13 @@
 
 use super::super::Unfit;
 use super::super::blocks::{
-    Verdict, Word, is_harmless, is_of_allowed, is_of_blocked, is_state, meaning,
+    Line, Verdict, Word, is_harmless, is_of_allowed, is_of_blocked, is_state, meaning,
 };
-use super::super::domains::Line;
 use super::super::range::range;
 use super::super::ranges::words;
-use super::NAMES;
 use super::headers::said;
-use super::rules::Found;
+use super::run::Found;
+use super::vocabulary::NAMES;
 
 /// Columns whose cells say what becomes of a row's networks, and the sign between them.
 #[derive(Default)]

@@ -1,13 +1,12 @@
 //! What the text of a line looks like, before its words are read.
 
-use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use memchr::memmem;
 
+use super::super::blocks::has_words;
 use super::super::range::{Range, network, number, range, v4};
 use super::super::ranges::words;
-use super::headers::starts_with_network;
 
 /// A line without the sign that it goes on in the next one. A network alone does not begin such a
 /// line, and the end of a comment is no sign.
@@ -52,37 +51,15 @@ pub(super) fn is_object(line: &[u8]) -> bool {
         || line.starts_with(b"{") && words(line).next().is_some_and(is_key)
 }
 
-/// A rule without what it says for people.
-pub(in super::super) fn without_texts(line: &[u8]) -> Cow<'_, [u8]> {
-    let mut line = Cow::Borrowed(line);
-    let is_quoted = memchr::memchr2(b'"', b'\'', &line).is_some();
-    if !is_quoted && memmem::find(&line, b"comment").is_none() {
-        return line;
-    }
-    for name in [&b"--comment"[..], b"comment", b"prefix", b"label", b"description"] {
-        let Some(at) = memmem::find(&line, name).map(|at| at + name.len()) else {
-            continue;
-        };
-        let is_end = |end: &usize| line[at + 1 + end] != b'\\';
-        let end = match &line[at..] {
-            [b' ' | b'=', quote @ (b'"' | b'\''), text @ ..] => {
-                memchr::memchr_iter(*quote, text).find(is_end).map(|end| end + 3)
-            }
-            [b' ' | b'=', first, ..] if *first != b'-' && name.ends_with(b"comment") => {
-                memchr::memchr(b' ', &line[at + 1..]).map(|end| end + 1)
-            }
-            _ => continue,
-        };
-        let rest = end.map_or(&b""[..], |end| &line[at + end..]);
-        line = [&line[..at - name.len()], b" ", rest].concat().into();
-    }
-    line
-}
-
 /// Whether semicolons are between fields. Behind others, statements and comments begin.
 pub(super) fn is_row(line: &[u8]) -> bool {
     memchr::memchr(b';', line).is_some_and(|at| {
         let is_apart = line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
         !is_apart && !line[..at].trim_ascii().contains(&b' ')
     })
+}
+
+/// Whether the first word of a line that has letters or digits is a network.
+pub(super) fn starts_with_network(line: &[u8]) -> bool {
+    words(line).find(|it| has_words(it)).is_some_and(|it| range(it).is_some())
 }

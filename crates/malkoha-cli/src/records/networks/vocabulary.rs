@@ -5,6 +5,9 @@ use std::sync::LazyLock;
 use super::super::Unfit;
 use super::super::blocks::{Word, Words, is_of_blocked, look_up, meaning, table};
 
+/// Words of a line among which is what it says of the lines behind it.
+pub(super) const NAMES: usize = 64;
+
 /// How a statement is read that begins with a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -110,5 +113,19 @@ pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
         Some(Word::Allowed) => Ok(true),
         None if is_of_blocked(name) => Ok(false),
         _ => Err(Unfit::Else),
+    }
+}
+
+/// What a name says. Of those that are in no table, the first letters may.
+pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
+    let start = name.iter().position(|it| *it != b'-').unwrap_or(0);
+    let begins = |with: &[u8]| {
+        name[start..].get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with))
+    };
+    match meaning(name) {
+        None if begins(b"src") || begins(b"source") => Some(Word::Source),
+        None if begins(b"dst") || begins(b"dest") => Some(Word::Destination),
+        None if is_option => Some(Word::Named),
+        it => it,
     }
 }
