@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use same_file::Handle;
 
 use super::Inputs;
+use super::blocks::is_stdout;
 
 /// How long to wait for more.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -41,7 +42,7 @@ impl Inputs {
 
 /// Whether it is neither a terminal, where somebody types, nor a file that may still be written.
 fn comes_at_once() -> bool {
-    let is_output = Handle::stdin().is_ok_and(|stdin| crate::output::stdout::is_file(&stdin));
+    let is_output = Handle::stdin().is_ok_and(|stdin| is_stdout(&stdin));
     !is_output && !io::stdin().is_terminal()
 }
 

@@ -13,7 +13,6 @@ use same_file::Handle;
 
 use super::{Inputs, content, is_stdin, name};
 use crate::failure::pass_over;
-use crate::output::stdout;
 use crate::records::{Form, Source};
 
 /// Bytes that are read at once, unless a record is longer. They fit a processor's cache.
@@ -151,8 +150,7 @@ impl Blocks {
     }
 
     fn open(&mut self, path: &Path) -> Result<Box<dyn Read + Send>> {
-        let is_output =
-            |handle: io::Result<Handle>| handle.is_ok_and(|handle| stdout::is_file(&handle));
+        let is_output = |handle: io::Result<Handle>| handle.is_ok_and(|handle| is_stdout(&handle));
         let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
         let source: Box<dyn Read + Send> = if is_stdin(path) {
             ensure!(!is_output(Handle::stdin()), refuse());
@@ -236,4 +234,10 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Whether standard output is this regular file: what is printed would become input without end.
+pub(super) fn is_stdout(file: &Handle) -> bool {
+    let is_regular = file.as_file().metadata().is_ok_and(|metadata| metadata.is_file());
+    is_regular && Handle::stdout().is_ok_and(|stdout| stdout == *file)
 }

@@ -9,11 +9,10 @@ use lzma_rust2::XzReader;
 
 use self::Content::NoLines;
 use super::decompress::{Members, Unlost, Whole};
-use crate::output::Encoding;
 
 /// Formats that begin with a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Gzip,
     Zstd,
     Xz,
@@ -117,20 +116,10 @@ fn text(
 }
 
 /// The type of a file, by its first bytes. Leaves it at its beginning.
-pub(super) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
+pub(crate) fn start_of(mut file: &File) -> io::Result<Option<Content>> {
     let (content, _) = recognise(&mut file)?;
     file.rewind()?;
     Ok(content)
-}
-
-/// How the lines of a file are compressed.
-pub(crate) fn encoding(path: &Path) -> io::Result<Encoding> {
-    Ok(match start_of(&File::open(path)?)? {
-        Some(Content::Gzip) => Encoding::Gzip,
-        Some(Content::Zstd) => Encoding::Zstd,
-        Some(Content::Xz) => Encoding::Xz,
-        _ => Encoding::Plain,
-    })
 }
 
 /// Whether a file begins as one of Parquet.

@@ -2,7 +2,7 @@
 
 mod ahead;
 mod blocks;
-mod content;
+pub(crate) mod content;
 mod decompress;
 mod list;
 mod texts;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Result, bail};
 
 pub(crate) use blocks::{Block, Blocks};
-pub(crate) use content::{encoding, is_parquet};
+pub(crate) use content::is_parquet;
 pub(crate) use list::List;
 pub(crate) use texts::Texts;
 pub(crate) use tree::{all_below, files_below};

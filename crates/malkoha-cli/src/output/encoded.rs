@@ -1,11 +1,15 @@
 //! Compressed output, of pieces that threads compress side by side.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::mem;
+use std::path::Path;
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
 use lzma_rust2::{XzOptions, XzWriter};
 use zstd::Encoder as Zstd;
+
+use crate::input::content::{Content, start_of};
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +34,16 @@ const XZ_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
 impl Encoding {
+    /// How the lines of a file are compressed.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        Ok(match start_of(&File::open(path)?)? {
+            Some(Content::Gzip) => Self::Gzip,
+            Some(Content::Zstd) => Self::Zstd,
+            Some(Content::Xz) => Self::Xz,
+            _ => Self::Plain,
+        })
+    }
+
     /// Compresses a piece of a file.
     pub(crate) fn piece(self, text: &[u8], piece: &mut Piece) -> io::Result<()> {
         piece.bytes.clear();

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use same_file::Handle;
 
 use crate::arguments::PrintArgs;
 use crate::failure::{CANNOT_WRITE, tell};
@@ -242,12 +241,6 @@ pub(crate) fn is_open() -> Result<()> {
         return Err(io::Error::other("it is closed")).context(CANNOT_WRITE);
     }
     Ok(())
-}
-
-/// Whether standard output is this regular file: what is printed would become input without end.
-pub(crate) fn is_file(file: &Handle) -> bool {
-    let is_regular = file.as_file().metadata().is_ok_and(|metadata| metadata.is_file());
-    is_regular && Handle::stdout().is_ok_and(|stdout| stdout == *file)
 }
 
 #[cfg(target_os = "linux")]

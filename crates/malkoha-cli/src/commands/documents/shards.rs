@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::shown;
 use crate::failure::tell;
-use crate::input::{all_below, encoding, is_parquet, is_same, is_stdin, name};
+use crate::input::{all_below, is_parquet, is_same, is_stdin, name};
 use crate::output::Encoding;
 
 /// One file of documents.
@@ -85,7 +85,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
             let is_table = is_table(&file)?;
             let compressed = output.is_some() && file.is_file() && !is_table;
             let encoding = if compressed {
-                encoding(&file).with_context(|| format!("cannot read {}", name(&file)))?
+                Encoding::of(&file).with_context(|| format!("cannot read {}", name(&file)))?
             } else {
                 Encoding::Plain
             };
