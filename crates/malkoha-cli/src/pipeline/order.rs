@@ -192,17 +192,6 @@ impl<S> Turn<S> {
         if state.end.is_some() { None } else { state.sink.as_mut().map(|sink| step(due, sink)) }
     }
 
-    /// Ends when the turn of this block comes, unless that is over.
-    pub(crate) fn give_up(&self, place: Place) {
-        let mut state = self.state.lock();
-        self.moved.wait_while(&mut state, |state| state.due < place && state.end.is_none());
-        if state.due == place && state.end.is_none() {
-            state.end = Some(Ok(()));
-        }
-        drop(state);
-        self.moved.notify_all();
-    }
-
     pub(crate) fn end(&self, end: Result<()>) {
         self.state.lock().end = Some(end);
         self.moved.notify_all();

@@ -36,6 +36,20 @@ fn grows_with_the_stream() {
     assert!(bits < 40.0, "{bits} bits per line");
 }
 
+/// Threads that wait for a block that fails do not hold the end up.
+#[test]
+fn what_fails_ends_with_the_lines_before_it() {
+    let record = |n: u32| if n == 150_000 { "x\n".into() } else { format!("{{\"a\":{n}}}\n") };
+    let dir = Dir::with("input", (0..200_000).map(record).collect::<String>());
+    let run = |threads| dir.run(&format!("uniq --json-field a --strict --threads {threads} input"));
+    let one = run(1);
+    assert_eq!(one.stderr, "malkoha: line 150001 of 'input' is no JSON object: 'x'\n");
+    assert!(one.code == Some(2) && !one.stdout.is_empty());
+    for threads in [2, 8] {
+        assert!(run(threads).stdout == one.stdout, "{threads} threads");
+    }
+}
+
 #[test]
 fn lines_come_out_while_the_input_is_open() {
     let dir = Dir::new();

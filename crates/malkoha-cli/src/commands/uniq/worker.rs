@@ -102,20 +102,18 @@ pub(super) struct Made {
 
 impl Worker {
     pub(super) fn work(&self, block: &Block, made: &mut Made) -> Result<()> {
-        self.parts.attempt(block.number, || {
-            let mut lines = Vec::new();
-            self.hash(block, &mut lines, made)?;
-            made.sorted.fill(&made.hashes, &self.parts);
-            made.times.clear();
-            made.times.resize(lines.len(), Time::First);
-            let read = self.texts.as_ref().map_or(0, |texts| texts.place(block.file, block.offset));
-            self.parts.pass(block.number, |number, part| {
-                part.distinct.foresee(read)?;
-                self.look_up(part, number, &lines, made)
-            })?;
-            self.print(&lines, made);
-            Ok(())
-        })
+        let mut lines = Vec::new();
+        self.hash(block, &mut lines, made)?;
+        made.sorted.fill(&made.hashes, &self.parts);
+        made.times.clear();
+        made.times.resize(lines.len(), Time::First);
+        let read = self.texts.as_ref().map_or(0, |texts| texts.place(block.file, block.offset));
+        self.parts.pass(block.number, |number, part| {
+            part.distinct.foresee(read)?;
+            self.look_up(part, number, &lines, made)
+        })?;
+        self.print(&lines, made);
+        Ok(())
     }
 
     /// Splits a block into lines, and hashes their keys.
