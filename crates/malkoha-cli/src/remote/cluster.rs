@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use redis::{ErrorKind, RedisResult, Value, cmd, from_redis_value};
+use redis::{ErrorKind, RedisResult, Value, cmd, from_redis_value, from_redis_value_ref};
 
 use super::node::{Address, Door, Node};
 
@@ -13,7 +13,7 @@ pub(crate) struct Cluster {
     door: Door,
     /// All that were ever heard of.
     known: BTreeSet<Address>,
-    nodes: BTreeMap<Address, Node>,
+    pub(super) nodes: BTreeMap<Address, Node>,
     /// The first and last slot of each stretch; none if the server is alone.
     slots: Vec<(u16, u16, Address)>,
     first: Address,
@@ -45,23 +45,31 @@ impl Cluster {
     /// each refresh asks another server first, because one that was cut off from the others has
     /// outdated information.
     pub(super) fn refresh(&mut self) -> RedisResult<()> {
-        let mut error = None;
         let mut addresses: Vec<Address> = self.known.iter().cloned().collect();
         if !self.slots.is_empty() {
             self.turn += 1;
             let first = self.turn % addresses.len();
             addresses.rotate_left(first);
         }
+        let (address, slots) = self.first_answer(addresses, Self::learn_from)?;
+        self.known.extend(slots.iter().map(|(_, _, address)| address.clone()));
+        if slots.is_empty() {
+            self.first = address;
+        }
+        self.slots = slots;
+        Ok(())
+    }
+
+    /// The first of these servers that answers, and its answer.
+    fn first_answer<T>(
+        &mut self,
+        addresses: impl IntoIterator<Item = Address>,
+        ask: impl Fn(&mut Self, &Address) -> RedisResult<T>,
+    ) -> RedisResult<(Address, T)> {
+        let mut error = None;
         for address in addresses {
-            match self.learn_from(&address) {
-                Ok(slots) => {
-                    self.known.extend(slots.iter().map(|(_, _, address)| address.clone()));
-                    if slots.is_empty() {
-                        self.first = address;
-                    }
-                    self.slots = slots;
-                    return Ok(());
-                }
+            match ask(self, &address) {
+                Ok(answer) => return Ok((address, answer)),
                 Err(problem) => {
                     self.nodes.remove(&address);
                     error = Some(problem);
@@ -71,6 +79,8 @@ impl Cluster {
         Err(error.expect("at least one server is known"))
     }
 
+    /// The stretches of slots that a server tells, `CLUSTER SLOTS`: for each the first and last
+    /// slot, then the primary, then replicas.
     fn learn_from(&mut self, address: &Address) -> RedisResult<Vec<(u16, u16, Address)>> {
         let node = self.node(address)?;
         let slots = match node.ask(cmd("CLUSTER").arg("SLOTS")) {
@@ -82,14 +92,22 @@ impl Cluster {
             let alone = (ErrorKind::Client, "the server is in a cluster without slots");
             return Err(alone.into());
         }
-        let stretches: Vec<(u16, u16, Vec<Value>)> = from_slots(slots)?;
-        let stretches = stretches.into_iter().map(|(first, last, primary)| {
-            let mut primary = primary.into_iter();
-            let mut next = || primary.next().unwrap_or(Value::Nil);
-            let host: Option<String> = from_redis_value(next())?;
+        let stretches: Vec<Vec<Value>> = from_redis_value(slots)?;
+        let stretches = stretches.iter().map(|stretch| {
+            let (first, last, host, port) = match &stretch[..] {
+                [first, last, Value::Array(primary), ..] if primary.len() > 1 => {
+                    (first, last, &primary[0], &primary[1])
+                }
+                _ => {
+                    let lacks = "CLUSTER SLOTS lacks a field";
+                    return Err((ErrorKind::UnexpectedReturnType, lacks).into());
+                }
+            };
+            let host: Option<String> = from_redis_value_ref(host)?;
             let host = host.filter(|host| !host.is_empty() && host != "?");
             let host = host.unwrap_or_else(|| address.host.clone());
-            Ok((first, last, Address { host, port: from_redis_value(next())? }))
+            let primary = Address { host, port: from_redis_value_ref(port)? };
+            Ok((from_redis_value_ref(first)?, from_redis_value_ref(last)?, primary))
         });
         stretches.collect()
     }
@@ -99,28 +117,17 @@ impl Cluster {
         if self.slots.is_empty() {
             return Ok(vec![0; keys.len()]);
         }
-        let mut error = None;
-        // Any server can compute them.
-        for address in self.known.clone() {
-            match self.slots_from(&address, keys) {
-                Ok(slots) => return Ok(slots),
-                Err(problem) => {
-                    self.nodes.remove(&address);
-                    error = Some(problem);
-                }
-            }
-        }
-        Err(error.expect("at least one server is known").into())
-    }
-
-    fn slots_from(&mut self, address: &Address, keys: &[String]) -> RedisResult<Vec<u16>> {
-        let node = self.node(address)?;
         let mut packed = Vec::new();
         for key in keys {
             cmd("CLUSTER").arg("KEYSLOT").arg(key).write_packed_command(&mut packed);
         }
-        node.send(&packed)?;
-        keys.iter().map(|_| Ok(from_redis_value(node.receive()??)?)).collect()
+        // Any server can compute them.
+        let (_, slots) = self.first_answer(self.known.clone(), |cluster, address| {
+            let node = cluster.node(address)?;
+            node.send(&packed)?;
+            keys.iter().map(|_| Ok(from_redis_value(node.receive()??)?)).collect()
+        })?;
+        Ok(slots)
     }
 
     /// The server of a slot, as far as is known.
@@ -148,23 +155,4 @@ impl Cluster {
         }
         Ok(self.nodes.get_mut(address).expect("just inserted"))
     }
-
-    pub(super) fn drop_node(&mut self, address: &Address) {
-        self.nodes.remove(address);
-    }
-}
-
-/// `CLUSTER SLOTS`: for each stretch the first and last slot, then the primary, then replicas.
-fn from_slots(value: Value) -> RedisResult<Vec<(u16, u16, Vec<Value>)>> {
-    let stretches: Vec<Vec<Value>> = from_redis_value(value)?;
-    let stretches = stretches.into_iter().map(|fields| {
-        let mut fields = fields.into_iter();
-        let mut next = || {
-            let missing = (ErrorKind::UnexpectedReturnType, "CLUSTER SLOTS lacks a field");
-            fields.next().ok_or(missing)
-        };
-        let (first, last) = (from_redis_value(next()?)?, from_redis_value(next()?)?);
-        Ok((first, last, from_redis_value(next()?)?))
-    });
-    stretches.collect()
 }

@@ -9,54 +9,54 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use redis::{RedisError, cmd, from_redis_value};
 
 use super::cluster::Cluster;
 use super::node::Address;
-use super::request::{Outcome, Outcomes, Policy, Request};
+use super::request::{Answer, Outcome, Policy, Request};
 
 /// Between attempts, while a cluster finds a new primary.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Acknowledged requests that replicas do not have yet, and the connection that they went through.
-#[derive(Debug)]
-struct Awaiting {
-    connection: u64,
-    numbers: Vec<usize>,
-}
 
 struct Exchange<'a> {
     cluster: &'a mut Cluster,
     requests: &'a [Request],
     policy: Policy,
-    outcomes: Vec<Option<Outcome>>,
-    resent: Vec<bool>,
-    unconfirmed: Vec<bool>,
-    awaiting: BTreeMap<Address, Awaiting>,
+    answers: Vec<Answer>,
     /// Where to ask for a slot that is migrating.
     asking: Vec<Option<Address>>,
     /// An obstacle of the last attempt that only time can remove.
     problem: Option<String>,
 }
 
-/// Carries out requests, as far as the policy's patience goes.
-pub(super) fn exchange(cluster: &mut Cluster, requests: &[Request], policy: Policy) -> Outcomes {
-    let count = requests.len();
-    let mut exchange = Exchange {
-        cluster,
-        requests,
-        policy,
-        outcomes: (0..count).map(|_| None).collect(),
-        resent: vec![false; count],
-        unconfirmed: vec![false; count],
-        awaiting: BTreeMap::new(),
-        asking: vec![None; count],
-        problem: None,
-    };
+/// Carries out requests, as far as the policy's patience goes. Returns the answers in their order,
+/// and the obstacle that lasted so long that no more was tried.
+pub(super) fn exchange(
+    cluster: &mut Cluster,
+    requests: &[Request],
+    policy: Policy,
+) -> (Vec<Answer>, Option<String>) {
+    let answers = requests.iter().map(|_| Answer::default()).collect();
+    cluster.nodes.values_mut().for_each(|node| node.awaiting.clear());
+    let asking = vec![None; requests.len()];
+    let mut exchange = Exchange { cluster, requests, policy, answers, asking, problem: None };
     let problem = exchange.run();
-    let Exchange { outcomes, resent, unconfirmed, .. } = exchange;
-    let outcomes = outcomes.into_iter().map(|outcome| outcome.unwrap_or(Outcome::Missing));
-    Outcomes { outcomes: outcomes.collect(), resent, unconfirmed, problem }
+    (exchange.answers, problem)
+}
+
+/// The same; an error if a request was not carried out.
+pub(super) fn exchange_all(
+    cluster: &mut Cluster,
+    requests: &[Request],
+    policy: Policy,
+) -> anyhow::Result<Vec<Answer>> {
+    match exchange(cluster, requests, policy) {
+        (answers, Some(problem)) if answers.iter().any(|it| it.outcome.is_missing()) => {
+            bail!(problem)
+        }
+        (answers, _) => Ok(answers),
+    }
 }
 
 impl Exchange<'_> {
@@ -75,9 +75,6 @@ impl Exchange<'_> {
             }
             in_vain += 1;
             if since.elapsed() > self.policy.patience {
-                self.awaiting.values().flat_map(|awaiting| &awaiting.numbers).for_each(|&number| {
-                    self.unconfirmed[number] = true;
-                });
                 let problem = self.problem.take();
                 let problem = problem.as_deref().unwrap_or("servers redirect in circles");
                 let seconds = self.policy.patience.as_secs();
@@ -94,9 +91,9 @@ impl Exchange<'_> {
     }
 
     fn pending(&self) -> usize {
-        let awaiting: usize = self.awaiting.values().map(|awaiting| awaiting.numbers.len()).sum();
+        let awaiting: usize = self.cluster.nodes.values().map(|node| node.awaiting.len()).sum();
         // An acknowledgement is progress.
-        2 * self.outcomes.iter().filter(|outcome| outcome.is_none()).count() + awaiting
+        2 * self.answers.iter().filter(|answer| answer.outcome.is_missing()).count() + awaiting
     }
 
     /// Sends what is pending, to all servers before the first reply is read.
@@ -127,10 +124,11 @@ impl Exchange<'_> {
     /// What to send to which server; only the question about replicas if everything is
     /// acknowledged.
     fn by_server(&mut self) -> Vec<(Address, Vec<usize>)> {
-        let waiting = self.awaiting.keys().map(|address| (address.clone(), Vec::new()));
+        let waiting = self.cluster.nodes.iter().filter(|(_, node)| !node.awaiting.is_empty());
+        let waiting = waiting.map(|(address, _)| (address.clone(), Vec::new()));
         let mut servers: BTreeMap<Address, Vec<usize>> = waiting.collect();
         for (number, request) in self.requests.iter().enumerate() {
-            if self.outcomes[number].is_some() {
+            if !self.answers[number].outcome.is_missing() {
                 continue;
             }
             let owner = self.cluster.owner(request.slot);
@@ -145,11 +143,6 @@ impl Exchange<'_> {
 
     /// The error says whether it may have arrived nevertheless.
     fn send(&mut self, address: &Address, numbers: &[usize]) -> Result<(), (RedisError, bool)> {
-        let connection = self.cluster.node(address).map_err(|error| (error, false))?.number;
-        if self.awaiting.get(address).is_some_and(|awaiting| awaiting.connection != connection) {
-            // Another connection cannot tell their outcome.
-            self.give_up(address);
-        }
         let mut packed = Vec::new();
         for &number in numbers {
             for command in &self.requests[number].commands {
@@ -170,7 +163,8 @@ impl Exchange<'_> {
 
     fn waits(&self, address: &Address, numbers: &[usize]) -> bool {
         let writes = || numbers.iter().any(|&number| self.requests[number].writes);
-        self.awaiting.contains_key(address) || (self.policy.replicas > 0 && writes())
+        self.cluster.nodes.get(address).is_some_and(|node| !node.awaiting.is_empty())
+            || (self.policy.replicas > 0 && writes())
     }
 
     /// Takes requests off `rest` as their replies come.
@@ -180,7 +174,6 @@ impl Exchange<'_> {
             let asking = self.asking[number].is_some();
             let mut replies = Ok(Vec::new());
             let node = self.cluster.node(address)?;
-            let connection = node.number;
             for _ in &self.requests[number].commands {
                 if asking {
                     node.receive()??;
@@ -195,21 +188,23 @@ impl Exchange<'_> {
             self.asking[number] = None;
             match replies {
                 Ok(values) => {
-                    self.outcomes[number] = Some(Outcome::Done(values));
-                    if waits && self.requests[number].writes {
-                        let none = || Awaiting { connection, numbers: Vec::new() };
-                        let awaiting = self.awaiting.entry(address.clone()).or_insert_with(none);
-                        awaiting.numbers.push(number);
+                    let unconfirmed = waits && self.requests[number].writes;
+                    if unconfirmed {
+                        node.awaiting.push(number);
                     }
+                    let answer = &mut self.answers[number];
+                    (answer.outcome, answer.unconfirmed) = (Outcome::Done(values), unconfirmed);
                 }
                 Err(error) => self.refused(number, address, error),
             }
         }
         if waits {
-            let reply = self.cluster.node(address)?.receive()?;
-            match reply.and_then(|value| Ok(from_redis_value::<u32>(value)?)) {
+            let node = self.cluster.node(address)?;
+            match node.receive()?.and_then(|value| Ok(from_redis_value::<u32>(value)?)) {
                 Ok(copied) if copied >= self.policy.replicas => {
-                    self.awaiting.remove(address);
+                    for number in node.awaiting.drain(..) {
+                        self.answers[number].unconfirmed = false;
+                    }
                 }
                 Ok(copied) => {
                     let wanted = self.policy.replicas;
@@ -233,7 +228,7 @@ impl Exchange<'_> {
             (Some("TRYAGAIN" | "CLUSTERDOWN" | "LOADING" | "MASTERDOWN" | "READONLY"), _) => {
                 self.problem = Some(format!("{address}: {error}"));
             }
-            _ => self.outcomes[number] = Some(Outcome::Refused(error)),
+            _ => self.answers[number].outcome = Outcome::Refused(error),
         }
     }
 
@@ -242,23 +237,16 @@ impl Exchange<'_> {
         for &number in numbers {
             self.asking[number] = None;
             if self.policy.resend || !self.requests[number].writes {
-                self.resent[number] = true;
+                self.answers[number].resent = true;
             } else {
-                self.outcomes[number] = Some(Outcome::Unknown);
+                self.answers[number].outcome = Outcome::Unknown;
             }
         }
     }
 
-    /// It is no longer possible to find out whether replicas have what this server acknowledged.
-    fn give_up(&mut self, address: &Address) {
-        for number in self.awaiting.remove(address).into_iter().flat_map(|it| it.numbers) {
-            self.unconfirmed[number] = true;
-        }
-    }
-
+    /// Ends a connection. What awaits replicas there can no longer be confirmed.
     fn failed(&mut self, address: &Address, error: &RedisError) {
-        self.give_up(address);
-        self.cluster.drop_node(address);
+        self.cluster.nodes.remove(address);
         self.problem = Some(format!("{address}: {error}"));
     }
 }

@@ -3,9 +3,9 @@
 use anyhow::{Context, Result, bail};
 use redis::{Cmd, Value, cmd, from_redis_value};
 
-use super::exchange::exchange;
-use super::request::{Outcome, Request};
-use super::shards::{Shards, gone};
+use super::exchange::{exchange, exchange_all};
+use super::request::{Outcome, Policy, Request, gone};
+use super::shards::Shards;
 
 /// Lines a command: the server is kept for some hundred microseconds.
 const LINES: usize = 1024;
@@ -31,58 +31,54 @@ pub(crate) struct Changes {
 }
 
 impl Shards {
-    /// Adds a copy of each line.
-    pub(crate) fn add(&mut self, lines: &[&[u8]]) -> Result<Changes> {
+    /// Adds a copy of each line, or of those alone that are not said to be in. `changes` are those
+    /// before; returns them with these.
+    pub(crate) fn add(
+        &mut self,
+        lines: &[&[u8]],
+        unique: bool,
+        changes: Changes,
+    ) -> Result<Changes> {
+        let command = if unique { "CF.INSERTNX" } else { "CF.INSERT" };
         // A lost key must not be created again without its content.
-        let start = |key: &str| cmd("CF.INSERT").arg(key).arg("NOCREATE").arg("ITEMS").clone();
-        self.change(lines, start)
+        let start = |key: &str| cmd(command).arg(key).arg("NOCREATE").arg("ITEMS").clone();
+        self.change(lines, self.policy, start, changes)
     }
 
-    /// Adds the lines that are not said to be in.
-    pub(crate) fn add_unique(&mut self, lines: &[&[u8]]) -> Result<Changes> {
-        let start = |key: &str| cmd("CF.INSERTNX").arg(key).arg("NOCREATE").arg("ITEMS").clone();
-        self.change(lines, start)
-    }
-
-    /// Removes a copy of each line.
-    pub(crate) fn remove(&mut self, lines: &[&[u8]]) -> Result<Changes> {
-        let policy = self.policy;
+    /// Removes a copy of each line, as [`add`](Self::add) adds it.
+    pub(crate) fn remove(&mut self, lines: &[&[u8]], changes: Changes) -> Result<Changes> {
         // A second removal may have removed another line's fingerprint.
-        self.policy.resend = false;
-        let changes = self.change(lines, |key| cmd("CF.MDEL").arg(key).clone());
-        self.policy = policy;
-        changes
+        let policy = Policy { resend: false, ..self.policy };
+        self.change(lines, policy, |key| cmd("CF.MDEL").arg(key).clone(), changes)
     }
 
-    fn change(&mut self, lines: &[&[u8]], start: impl Fn(&str) -> Cmd) -> Result<Changes> {
+    fn change(
+        &mut self,
+        lines: &[&[u8]],
+        policy: Policy,
+        start: impl Fn(&str) -> Cmd,
+        mut changes: Changes,
+    ) -> Result<Changes> {
         let (requests, parts) = self.requests(lines, start);
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy);
-        let mut changes = Changes { problem: outcomes.problem, ..Changes::default() };
-        let flags = outcomes.resent.into_iter().zip(outcomes.unconfirmed);
-        for ((outcome, part), (resent, unconfirmed)) in
-            outcomes.outcomes.into_iter().zip(&parts).zip(flags)
-        {
+        let (answers, problem) = exchange(&mut self.cluster, &requests, policy);
+        changes.problem = problem;
+        for (answer, part) in answers.into_iter().zip(&parts) {
             let lines = part.lines.len() as u64;
-            match outcome {
-                Outcome::Unknown => {
-                    changes.unknown += lines;
-                    continue;
+            match answer.outcome {
+                Outcome::Unknown => changes.unknown += lines,
+                Outcome::Missing => changes.missing += lines,
+                outcome => {
+                    let key = &self.keys[part.shard];
+                    let done = numbers(outcome.replies(key)?, part.lines.len())?;
+                    let refused = done.iter().filter(|&&done| done < 0).count();
+                    if refused > 0 {
+                        bail!("{key} refused {refused} lines: it is as large as it may or can be");
+                    }
+                    changes.done += done.iter().filter(|&&done| done > 0).count() as u64;
+                    changes.resent += if answer.resent { lines } else { 0 };
+                    changes.unconfirmed += if answer.unconfirmed { lines } else { 0 };
                 }
-                Outcome::Missing => {
-                    changes.missing += lines;
-                    continue;
-                }
-                _ => {}
             }
-            let done = answers(self.replies(part.shard, outcome)?, part.lines.len())?;
-            let refused = done.iter().filter(|&&done| done < 0).count();
-            if refused > 0 {
-                let key = &self.keys[part.shard];
-                bail!("{key} refused {refused} lines: it is as large as it may or can be");
-            }
-            changes.done += done.iter().filter(|&&done| done > 0).count() as u64;
-            changes.resent += if resent { lines } else { 0 };
-            changes.unconfirmed += if unconfirmed { lines } else { 0 };
         }
         Ok(changes)
     }
@@ -95,19 +91,19 @@ impl Shards {
             request.commands.push(cmd("TYPE").arg(&self.keys[part.shard]).get_packed_command());
             request.writes = false;
         }
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy).complete()?;
-        for (outcome, part) in outcomes.outcomes.into_iter().zip(&parts) {
+        let answers = exchange_all(&mut self.cluster, &requests, self.policy)?;
+        for (answer, part) in answers.into_iter().zip(&parts) {
             let key = &self.keys[part.shard];
-            let mut replies = self.replies(part.shard, outcome)?;
+            let mut replies = answer.outcome.replies(key)?;
             let kind: String = from_redis_value(replies.pop().context("a reply is missing")?)?;
             match kind.as_str() {
                 DATA_TYPE => {}
                 "none" => bail!(gone(key)),
                 _ => bail!("{key} is a {kind} and no filter: load the filter anew"),
             }
-            let answers = answers(replies, part.lines.len())?;
-            for (&line, answer) in part.lines.iter().zip(answers) {
-                found[line] = answer == 1;
+            let numbers = numbers(replies, part.lines.len())?;
+            for (&line, number) in part.lines.iter().zip(numbers) {
+                found[line] = number == 1;
             }
         }
         Ok(())
@@ -142,11 +138,11 @@ struct Part {
 }
 
 /// The only reply, with this many numbers.
-fn answers(mut replies: Vec<Value>, len: usize) -> Result<Vec<i64>> {
+fn numbers(mut replies: Vec<Value>, len: usize) -> Result<Vec<i64>> {
     let reply = replies.pop().context("a reply is missing")?;
-    let answers: Vec<i64> = from_redis_value(reply)?;
-    if answers.len() != len {
-        bail!("the server gave {} answers to {len} questions", answers.len());
+    let numbers: Vec<i64> = from_redis_value(reply)?;
+    if numbers.len() != len {
+        bail!("the server gave {} answers to {len} questions", numbers.len());
     }
-    Ok(answers)
+    Ok(numbers)
 }

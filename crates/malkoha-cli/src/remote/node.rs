@@ -1,7 +1,6 @@
 //! One server: its address, and a connection that is dropped at the first error.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -71,12 +70,10 @@ impl Door {
 /// would be taken for others.
 pub(super) struct Node {
     connection: Connection,
-    /// No other connection has this number.
-    pub(super) number: u64,
+    /// The numbers of acknowledged requests that too few replicas may have. No other connection can
+    /// ask for that.
+    pub(super) awaiting: Vec<usize>,
 }
-
-/// Connections that were made.
-static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 impl Node {
     pub(super) fn connect(door: &Door, address: &Address) -> RedisResult<Self> {
@@ -84,7 +81,7 @@ impl Node {
             Client::open(door.info(address))?.get_connection_with_timeout(door.timeout)?;
         connection.set_read_timeout(Some(door.timeout))?;
         connection.set_write_timeout(Some(door.timeout))?;
-        Ok(Self { connection, number: CONNECTIONS.fetch_add(1, Ordering::Relaxed) })
+        Ok(Self { connection, awaiting: Vec::new() })
     }
 
     pub(super) fn send(&mut self, packed: &[u8]) -> RedisResult<()> {

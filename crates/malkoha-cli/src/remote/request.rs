@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use redis::{RedisError, Value};
 
 /// How requests are sent.
@@ -25,37 +25,59 @@ pub(super) struct Request {
 }
 
 /// The outcome of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Outcome {
+    /// It was not carried out yet, or could not be within the policy's patience.
+    #[default]
+    Missing,
     /// The reply to each command.
     Done(Vec<Value>),
     /// The server's error.
     Refused(RedisError),
     /// It may have been carried out or not.
     Unknown,
-    /// It could not be carried out within the policy's patience.
-    Missing,
 }
 
-/// Outcomes, in the order of the requests.
-#[derive(Debug)]
-pub(super) struct Outcomes {
-    pub(super) outcomes: Vec<Outcome>,
-    /// Whether the request was sent again though it may have been carried out before.
-    pub(super) resent: Vec<bool>,
-    /// Whether the request was acknowledged, but not known to be on enough replicas.
-    pub(super) unconfirmed: Vec<bool>,
-    /// The obstacle that lasted so long that no more was tried.
-    pub(super) problem: Option<String>,
-}
+impl Outcome {
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
 
-impl Outcomes {
-    /// An error if a request was not carried out.
-    pub(super) fn complete(self) -> Result<Self> {
-        let is_missing = |outcome: &Outcome| matches!(outcome, Outcome::Missing);
-        match &self.problem {
-            Some(problem) if self.outcomes.iter().any(is_missing) => bail!("{problem}"),
-            _ => Ok(self),
+    /// The replies, or what is wrong with this key.
+    pub(super) fn replies(self, key: &str) -> Result<Vec<Value>> {
+        match self {
+            Self::Done(replies) => Ok(replies),
+            Self::Refused(error) if is_not_found(&error) => bail!(gone(key)),
+            Self::Refused(error) => Err(explained(error)).context(key.to_owned()),
+            Self::Unknown | Self::Missing => bail!("{key}: the connection was lost"),
         }
     }
+}
+
+/// What came of a request.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) outcome: Outcome,
+    /// Whether it was sent again though it may have been carried out before.
+    pub(super) resent: bool,
+    /// Whether it was acknowledged, but is not known to be on enough replicas.
+    pub(super) unconfirmed: bool,
+}
+
+/// The error of a shard's key that does not exist.
+pub(super) fn gone(key: &str) -> String {
+    format!("{key} is gone, so nobody can say what was in it: load the filter anew")
+}
+
+/// The module's reply about a key that does not exist: `ERR not found`, or `Not found`.
+fn is_not_found(error: &RedisError) -> bool {
+    let is = |code, detail| error.code() == Some(code) && error.detail() == Some(detail);
+    is("ERR", "not found") || is("Not", "found")
+}
+
+/// The error of a server, which may lack the module.
+pub(super) fn explained(error: RedisError) -> anyhow::Error {
+    let is_without_module = error.to_string().to_lowercase().contains("unknown command");
+    let error = anyhow::Error::new(error);
+    if is_without_module { error.context("the server has not loaded the module") } else { error }
 }

@@ -12,8 +12,8 @@ use redis::{Cmd, RedisError, Value, cmd, from_redis_value};
 use serde::Serialize;
 
 use super::cluster::Cluster;
-use super::exchange::exchange;
-use super::request::{Outcome, Policy, Request};
+use super::exchange::exchange_all;
+use super::request::{Outcome, Policy, Request, explained};
 
 const SHARD_SEED: u64 = 0x7368_6172_6473;
 /// The properties of a new filter, for all shards together.
@@ -104,28 +104,27 @@ impl Shards {
             let last = shape.shards - 1;
             format!("delete the keys {name} and {name}:0 to {name}:{last} before it is tried again")
         };
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy)
-            .complete()
-            .with_context(half_made)?;
-        let (mut made, mut problem) = (vec![name.to_owned()], None);
-        for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
+        let answers =
+            exchange_all(&mut self.cluster, &requests, self.policy).with_context(half_made)?;
+        let (mut made, mut problem) = (vec![name], None);
+        for (answer, key) in answers.into_iter().zip(&self.keys) {
             // It is ours; the reply was lost.
             let is_ours =
-                |error: &RedisError| outcomes.resent[shard] && error.to_string().contains("exists");
-            match outcome {
+                |error: &RedisError| answer.resent && error.to_string().contains("exists");
+            match answer.outcome {
                 Outcome::Refused(error) if !is_ours(&error) => {
-                    problem = problem.or(Some((shard, error)));
+                    problem = problem.or(Some((key, error)));
                 }
-                Outcome::Done(_) => made.push(self.keys[shard].clone()),
+                Outcome::Done(_) => made.push(key),
                 _ => {}
             }
         }
-        let Some((shard, error)) = problem else { return Ok(()) };
+        let Some((key, error)) = problem else { return Ok(()) };
         for key in made {
-            ask(&mut self.cluster, &key, cmd("DEL").arg(&key), true, self.policy)
+            ask(&mut self.cluster, key, cmd("DEL").arg(key), true, self.policy)
                 .with_context(half_made)?;
         }
-        Err(explained(error)).context(self.keys[shard].clone())
+        Err(explained(error)).context(key.clone())
     }
 
     fn new(mut cluster: Cluster, name: &str, shards: u32, policy: Policy) -> Result<Self> {
@@ -137,10 +136,10 @@ impl Shards {
     /// The results of `CF.INFO` for all shards.
     pub(crate) fn sums(&mut self) -> Result<Sums> {
         let requests = self.for_all_shards(false, |key| cmd("CF.INFO").arg(key).clone());
-        let outcomes = exchange(&mut self.cluster, &requests, self.policy).complete()?;
+        let answers = exchange_all(&mut self.cluster, &requests, self.policy)?;
         let mut sums = Sums { shards: self.keys.len(), ..Sums::default() };
-        for (shard, outcome) in outcomes.outcomes.into_iter().enumerate() {
-            let reply = self.replies(shard, outcome)?.pop().context("a reply is missing")?;
+        for (answer, key) in answers.into_iter().zip(&self.keys) {
+            let reply = answer.outcome.replies(key)?.pop().context("a reply is missing")?;
             let fields: HashMap<String, Value> = from_redis_value(reply)?;
             let count = |name: &str| -> Result<u64> {
                 let field = fields.get(name).with_context(|| format!("CF.INFO lacks {name}"))?;
@@ -174,18 +173,6 @@ impl Shards {
         let shard = ((hash >> 32) * self.keys.len() as u64) >> 32;
         usize::try_from(shard).expect("a shard's number")
     }
-
-    /// The replies to a request, or what is wrong with the shard.
-    pub(super) fn replies(&self, shard: usize, outcome: Outcome) -> Result<Vec<Value>> {
-        match outcome {
-            Outcome::Done(replies) => Ok(replies),
-            Outcome::Refused(error) if is_not_found(&error) => bail!(gone(&self.keys[shard])),
-            Outcome::Refused(error) => Err(explained(error)).context(self.keys[shard].clone()),
-            Outcome::Unknown | Outcome::Missing => {
-                bail!("{}: the connection was lost", self.keys[shard])
-            }
-        }
-    }
 }
 
 /// The content of the key with a filter's name.
@@ -206,39 +193,15 @@ fn ask(
     let slot = cluster.slots_of(&[key.to_owned()])?[0];
     let commands = vec![command.get_packed_command()];
     let requests = [Request { slot, commands, writes }];
-    let mut outcomes = exchange(cluster, &requests, policy).complete()?;
-    match outcomes.outcomes.pop() {
-        Some(Outcome::Done(mut replies)) => {
-            Ok((replies.pop().context("a reply is missing")?, outcomes.resent[0]))
-        }
-        Some(Outcome::Refused(error)) => Err(explained(error)).context(format!("key '{key}'")),
-        Some(Outcome::Unknown | Outcome::Missing) | None => {
-            bail!("key '{key}': the connection was lost")
-        }
-    }
+    let answer = exchange_all(cluster, &requests, policy)?.pop().unwrap_or_default();
+    let reply = answer.outcome.replies(&format!("key '{key}'"))?.pop();
+    Ok((reply.context("a reply is missing")?, answer.resent))
 }
 
 /// The number of shards that the key of a filter's name tells.
 fn shards_of(text: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(text).ok()?.strip_prefix("malkoha shards ")?;
     text.parse().ok().filter(|shards| (1..=16384).contains(shards))
-}
-
-/// The error of a shard's key that does not exist.
-pub(super) fn gone(key: &str) -> String {
-    format!("{key} is gone, so nobody can say what was in it: load the filter anew")
-}
-
-/// The module's reply about a key that does not exist: `ERR not found`, or `Not found`.
-fn is_not_found(error: &RedisError) -> bool {
-    let is = |code, detail| error.code() == Some(code) && error.detail() == Some(detail);
-    is("ERR", "not found") || is("Not", "found")
-}
-
-fn explained(error: RedisError) -> anyhow::Error {
-    let is_without_module = error.to_string().to_lowercase().contains("unknown command");
-    let error = anyhow::Error::new(error);
-    if is_without_module { error.context("the server has not loaded the module") } else { error }
 }
 
 #[cfg(test)]

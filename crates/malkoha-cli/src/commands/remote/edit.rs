@@ -5,7 +5,7 @@ use clap::{Args, value_parser};
 use indicatif::HumanCount;
 use serde_json::json;
 
-use super::{Place, Writing, for_each_batch};
+use super::{Place, for_each_batch};
 use crate::arguments::{InputArgs, count};
 use crate::failure::{Outcome, tell_summary};
 use crate::output::print_record;
@@ -30,8 +30,10 @@ struct Edit {
     #[command(flatten)]
     place: Place,
 
-    #[command(flatten)]
-    writing: Writing,
+    /// Replicas that must have a batch before it counts as written; with 1, a failover loses
+    /// nothing
+    #[arg(long, value_name = "N", default_value = "0")]
+    replicas: u32,
 
     #[command(flatten)]
     input: InputArgs,
@@ -98,7 +100,7 @@ impl Load {
     pub(super) fn run(&self) -> Result<Outcome> {
         let Self { edit, shards, capacity, fpr, unique } = self;
         let shape = Shape { shards: *shards, capacity: *capacity, fpr: *fpr };
-        let (place, policy) = (&edit.place, edit.place.policy(edit.writing.replicas));
+        let (place, policy) = (&edit.place, edit.place.policy(edit.replicas));
         let mut filter = Shards::create(place.cluster()?, &place.key, shape, policy)?;
         edit.add(&mut filter, *unique)
     }
@@ -106,46 +108,36 @@ impl Load {
 
 impl Add {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let mut filter = self.edit.place.open(self.shards, self.edit.writing.replicas)?;
+        let mut filter = self.edit.place.open(self.shards, self.edit.replicas)?;
         self.edit.add(&mut filter, self.unique)
     }
 }
 
 impl Remove {
     pub(super) fn run(&self) -> Result<Outcome> {
-        let mut filter = self.edit.place.open(self.shards, self.edit.writing.replicas)?;
-        let changes = self.edit.change("removed", |lines| filter.remove(lines))?;
+        let mut filter = self.edit.place.open(self.shards, self.edit.replicas)?;
+        let remove = |lines: &[&[u8]], changes| filter.remove(lines, changes);
+        let changes = self.edit.change("removed", remove)?;
         Ok(Outcome::found_if(changes.done > 0))
     }
 }
 
 impl Edit {
     fn add(&self, filter: &mut Shards, unique: bool) -> Result<Outcome> {
-        self.change(
-            "added",
-            |lines| {
-                if unique { filter.add_unique(lines) } else { filter.add(lines) }
-            },
-        )?;
+        self.change("added", |lines, changes| filter.add(lines, unique, changes))?;
         Ok(Outcome::Found)
     }
 
     fn change(
         &self,
         done: &str,
-        mut work: impl FnMut(&[&[u8]]) -> Result<Changes>,
+        mut work: impl FnMut(&[&[u8]], Changes) -> Result<Changes>,
     ) -> Result<Changes> {
         let progress = Progress::new("Sending", self.input.inputs().total_bytes());
         let (mut all, mut lines) = (Changes::default(), 0);
         let outcome = for_each_batch(&self.input, false, &progress, |batch| {
-            let changes = work(batch)?;
+            all = work(batch, all.clone())?;
             lines += batch.len() as u64;
-            all.done += changes.done;
-            all.resent += changes.resent;
-            all.unknown += changes.unknown;
-            all.unconfirmed += changes.unconfirmed;
-            all.missing += changes.missing;
-            all.problem = changes.problem;
             // There is no need to wait again for servers that were given up on.
             if all.problem.is_some() { bail!("stopped") } else { Ok(()) }
         });

@@ -62,15 +62,6 @@ struct Place {
     timeout: u64,
 }
 
-/// Options that make writes safer.
-#[derive(Args, Clone, Copy, Debug)]
-struct Writing {
-    /// Replicas that must have a batch before it counts as written; with 1, a failover loses
-    /// nothing
-    #[arg(long, value_name = "N", default_value = "0")]
-    replicas: u32,
-}
-
 impl Place {
     fn cluster(&self) -> Result<Cluster> {
         let mut urls = self.urls.clone();
@@ -91,9 +82,8 @@ impl Place {
     }
 }
 
-/// Lines that are sent together, which share the cost of a network's delay.
-const LINES: usize = 1 << 16;
-const BYTES: usize = 8 << 20;
+/// Bytes of lines that are sent together, which share the cost of a network's delay.
+const BYTES: usize = 1 << 20;
 
 /// Passes all lines on in large batches, or in smaller ones as they arrive if somebody waits for
 /// answers.
@@ -103,26 +93,28 @@ fn for_each_batch(
     progress: &Progress,
     mut each: impl FnMut(&[&[u8]]) -> Result<()>,
 ) -> Result<()> {
-    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-    let mut hand_over = |bytes: &mut Vec<u8>, ends: &mut Vec<usize>| {
-        let starts = [0].into_iter().chain(ends.iter().copied());
-        let lines: Vec<&[u8]> =
-            starts.zip(ends.iter()).map(|(start, &end)| &bytes[start..end]).collect();
-        each(&lines)?;
-        bytes.clear();
-        ends.clear();
-        Ok(())
-    };
     let (mut blocks, mut block) = (input.inputs().all_needed().blocks(progress), Block::default());
-    while blocks.next(&mut block)? {
-        split(block.source().text, input.separator(), |batch| {
-            for line in batch {
-                bytes.extend_from_slice(line);
-                ends.push(bytes.len());
+    let mut text = Vec::new();
+    loop {
+        let is_end = !blocks.next(&mut block)?;
+        if !is_end {
+            text.extend_from_slice(block.source().text);
+            // The last line of a file may lack its terminator.
+            if text.last().is_some_and(|last| *last != input.separator()) {
+                text.push(input.separator());
             }
-            let is_enough = prompt || ends.len() >= LINES || bytes.len() >= BYTES;
-            if is_enough { hand_over(&mut bytes, &mut ends) } else { Ok(()) }
-        })?;
+        }
+        if !text.is_empty() && (is_end || prompt || text.len() >= BYTES) {
+            let mut lines = Vec::new();
+            split(&text, input.separator(), |batch| {
+                lines.extend_from_slice(batch);
+                Ok(())
+            })?;
+            each(&lines)?;
+            text.clear();
+        }
+        if is_end {
+            return Ok(());
+        }
     }
-    if ends.is_empty() { Ok(()) } else { hand_over(&mut bytes, &mut ends) }
 }
