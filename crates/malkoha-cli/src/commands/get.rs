@@ -47,7 +47,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, Now::File)?;
-    if !filter.has_values() {
+    let facts = filter.facts();
+    if !facts.is_map {
         bail!(
             "{} holds a set, in which lines have no values: use 'malkoha check' or 'malkoha count', \
              or build a map with --values",
@@ -55,7 +56,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         );
     }
     let Arguments { all, json, .. } = *arguments;
-    let fpr = filter.facts().fpr;
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
     let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let printer = Printer::new(separator, &arguments.print)?.showing(show, &inputs);
     let printer = in_order(&inputs, &progress, arguments.threads.threads(), work, printer)?;
     let printed = printer.finish()?;
-    tell_difference(false, Some(&name(&arguments.filter)), fpr);
+    tell_difference(false, Some(&name(&arguments.filter)), facts.fpr);
     Ok(Outcome::found_if(printed.selected > 0))
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{HumanBytes, HumanCount};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arguments::NowArgs;
 use crate::failure::Outcome;
@@ -31,38 +31,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let facts = filter::open(&arguments.filter, arguments.now.now)?.facts();
     if arguments.json {
-        print_record(&record(&facts))?;
+        print_record(&json!(facts))?;
     } else {
         print_record(&text(&facts))?;
     }
     Ok(Outcome::Found)
-}
-
-fn record(facts: &Facts) -> Value {
-    let shape = &facts.shape;
-    let mut record = json!({
-        "kind": facts.kind(),
-        "keys": facts.keys,
-        "capacity": facts.capacity,
-        "spilled": facts.spilled,
-        "fpr": facts.fpr,
-        "load": facts.load,
-        "table_bytes": facts.bytes,
-        "layout": shape.layout,
-        "slots_probed": shape.slots_probed,
-        "fingerprint_bits": facts.fingerprint_bits,
-        "value_bits": facts.value_bits,
-        "slots": shape.slots,
-        "segments": shape.segments,
-        "hash": facts.hasher.function().name(),
-        "seed": facts.hasher.seed(),
-    });
-    if let Some(window) = &shape.window {
-        record["ttl"] = window.ttl.into();
-        record["resolution"] = window.resolution.into();
-        record["now"] = window.now.into();
-    }
-    record
 }
 
 /// The number of lines that are in, and the number that have room.
@@ -91,16 +64,15 @@ fn text(facts: &Facts) -> String {
         fingerprints += &format!(", and values of {most}{} bits", facts.value_bits);
     }
     // Not the key, because people show around what is printed.
-    let hash = facts.hasher.function().name();
-    let hash = match facts.hasher.seed() {
-        Some(seed) => format!("{hash}, seed {seed}"),
-        None => format!("{hash}, a key of 128 bits"),
+    let hash = match facts.seed {
+        Some(seed) => format!("{}, seed {seed}", facts.hash),
+        None => format!("{}, a key of 128 bits", facts.hash),
     };
     let slots =
         shape.slots.map_or(String::new(), |slots| format!(" of {} slots", HumanCount(slots)));
     let load = format!("{:.4}{slots}", facts.load);
     let mut rows = vec![
-        ("holds", facts.kind().to_owned()),
+        ("holds", facts.kind.to_owned()),
         (items, held(facts)),
         ("fpr", format!("{:.3e}", facts.fpr)),
         ("size", format!("{}{bits_per_key}", HumanBytes(facts.bytes))),

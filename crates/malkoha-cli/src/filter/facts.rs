@@ -1,42 +1,56 @@
-//! Facts about a filter or map of any kind.
+//! Facts about a filter or map of any kind. Serialized, they are the record of `malkoha info`.
 
 use malkoha::tables::{Ages, Expiring, Lookup};
-use malkoha::{Filter, Geometry, KeyHasher};
+use malkoha::{Filter, Geometry};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Lines;
 
+#[derive(Serialize)]
 pub(crate) struct Facts {
+    #[serde(skip)]
     pub(crate) is_map: bool,
+    pub(crate) kind: &'static str,
     pub(crate) keys: u64,
     pub(crate) capacity: u64,
     pub(crate) spilled: u64,
     pub(crate) fpr: f64,
     pub(crate) load: f64,
+    #[serde(rename = "table_bytes")]
     pub(crate) bytes: u64,
+    #[serde(skip)]
     pub(crate) bits_per_key: f64,
     pub(crate) fingerprint_bits: u32,
     /// 0 in a set.
     pub(crate) value_bits: u32,
-    pub(crate) hasher: KeyHasher,
+    /// The name of the hash function, and its seed, unless it has a key.
+    pub(crate) hash: &'static str,
+    pub(crate) seed: Option<u64>,
+    #[serde(flatten)]
     pub(crate) shape: Shape,
 }
 
 /// Facts that tables of fixed size and growable ones report in different ways.
+#[derive(Serialize)]
 pub(crate) struct Shape {
+    #[serde(skip)]
     pub(crate) grows: bool,
     pub(crate) layout: &'static str,
     /// The layout in words.
+    #[serde(skip)]
     pub(crate) description: String,
     pub(crate) slots_probed: u32,
     /// Not reported if lines expire.
     pub(crate) slots: Option<u64>,
     pub(crate) segments: Option<u64>,
     /// If lines expire.
+    #[serde(flatten)]
     pub(crate) window: Option<Window>,
 }
 
 /// When lines expire, in the unit of a filter's time.
+#[derive(Serialize)]
 pub(crate) struct Window {
     pub(crate) ttl: u64,
     pub(crate) resolution: u64,
@@ -47,6 +61,14 @@ impl Facts {
     pub(super) fn of<T: Lookup, C: Lines>(filter: &Filter<T, C>, shape: Shape) -> Self {
         Self {
             is_map: C::HAS_VALUES,
+            kind: match (shape.grows, C::HAS_VALUES) {
+                (false, _) if shape.window.is_some() => "set whose lines expire",
+                (true, _) if shape.window.is_some() => "growable set whose lines expire",
+                (false, false) => "set",
+                (false, true) => "map",
+                (true, false) => "growable set",
+                (true, true) => "growable map",
+            },
             keys: filter.len(),
             capacity: filter.capacity(),
             spilled: filter.spilled(),
@@ -56,19 +78,9 @@ impl Facts {
             bits_per_key: filter.bits_per_key(),
             fingerprint_bits: filter.fingerprint_bits(),
             value_bits: filter.value_bits(),
-            hasher: filter.hasher(),
+            hash: filter.hasher().function().name(),
+            seed: filter.hasher().seed(),
             shape,
-        }
-    }
-
-    pub(crate) fn kind(&self) -> &'static str {
-        match (self.shape.grows, self.is_map) {
-            (false, _) if self.shape.window.is_some() => "set whose lines expire",
-            (true, _) if self.shape.window.is_some() => "growable set whose lines expire",
-            (false, false) => "set",
-            (false, true) => "map",
-            (true, false) => "growable set",
-            (true, true) => "growable map",
         }
     }
 }

@@ -26,9 +26,6 @@ pub(crate) trait Lookup: Send + Sync {
     /// The number of copies; in a map, of values.
     fn count_hash(&self, hash: u64) -> u64;
 
-    /// Whether it is a map.
-    fn has_values(&self) -> bool;
-
     /// Candidate values in ascending order, each with a number of copies; in a set there are none.
     fn candidates(&self, hash: u64) -> Vec<(u64, u64)>;
 
@@ -49,10 +46,6 @@ impl<T: Opened<C>, C: Lines> Lookup for Filter<T, C> {
 
     fn count_hash(&self, hash: u64) -> u64 {
         self.count_hash(hash)
-    }
-
-    fn has_values(&self) -> bool {
-        C::HAS_VALUES
     }
 
     fn candidates(&self, hash: u64) -> Vec<(u64, u64)> {
