@@ -74,14 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         let known = Arc::clone(&known);
         move |text: &str, memory: &mut Memory, share: &mut Share| *share = known.share(text, memory)
     };
-    let finder = Finder {
-        shards: Arc::clone(&shards),
-        above: *above,
-        writes,
-        shard: 0,
-        line: 1,
-        counts: Counts::default(),
-    };
+    let finder = Finder { shards: Arc::clone(&shards), above: *above, counts: Counts::default() };
     let report = report.or_else(|| (!writes).then(Report::stdout));
     let how = (0, writes, documents.force);
     let files = Files::new(Arc::clone(&shards), how, report);
@@ -158,10 +151,6 @@ impl Hashes for Share {
 struct Finder {
     shards: Arc<[Shard]>,
     above: f64,
-    writes: bool,
-    shard: usize,
-    /// The line of the next record, from 1.
-    line: u64,
     counts: Counts,
 }
 
@@ -169,14 +158,8 @@ impl Sink for Finder {
     type Made = Records<Share>;
 
     fn take(&mut self, records: &mut Self::Made) -> Result<()> {
-        if self.shard != records.shard {
-            (self.shard, self.line) = (records.shard, 1);
-        }
-        let Shard { input, encoding, .. } = &self.shards[self.shard];
-        let (file, mut lines) = (shown(input), Vec::new());
-        for (record, share) in records.each() {
-            let line = self.line;
-            self.line += 1;
+        let (file, mut lines) = (shown(&self.shards[records.shard].input), Vec::new());
+        for (line, (record, share)) in (records.first..).zip(records.each()) {
             let report: Value = match &record.content {
                 Content::Blank => continue,
                 Content::Bad(bad) => {
@@ -203,7 +186,6 @@ impl Sink for Finder {
             writeln!(lines, "{report}")?;
         }
         records.report = lines;
-        records.encoding = self.writes.then_some(*encoding);
         Ok(())
     }
 }

@@ -28,14 +28,8 @@ pub(super) struct Decider {
     shards: Arc<[Shard]>,
     /// Whether decisions are reported.
     reports: bool,
-    /// Whether the lines that stay are written.
-    writes: bool,
     /// Files before this one were finished by an earlier run.
     first_new: usize,
-    /// The file of the last block.
-    shard: Option<usize>,
-    /// The line of the next record, from 1.
-    line: u64,
     journal: Option<Arc<Mutex<Journal>>>,
     /// When to save the state.
     next_save: Instant,
@@ -52,29 +46,19 @@ impl Decider {
     pub(super) fn new(
         seen: Seen,
         shards: Arc<[Shard]>,
-        (reports, writes): (bool, bool),
+        reports: bool,
         journal: Option<Arc<Mutex<Journal>>>,
         progress: Progress,
     ) -> Self {
         let first_new = progress.finished;
-        Self {
-            seen,
-            progress,
-            shards,
-            reports,
-            writes,
-            first_new,
-            shard: None,
-            line: 1,
-            journal,
-            next_save: Instant::now() + SHORTEST,
-        }
+        let next_save = Instant::now() + SHORTEST;
+        Self { seen, progress, shards, reports, first_new, journal, next_save }
     }
 
     /// Decides on the next record, and adds a line to the report if it does not stay as it is.
     fn decide(
         &mut self,
-        shard: usize,
+        (shard, line): (usize, u64),
         record: &mut Record,
         prepared: &Prepared,
         lines: &mut Vec<u8>,
@@ -90,7 +74,7 @@ impl Decider {
             if self.reports {
                 let place = |(file, line): (&str, u64)| json!({ "file": file, "line": line });
                 let of = |number| place(self.seen.place(number));
-                let start = place((&shown(&self.shards[shard].input), self.line));
+                let start = place((&shown(&self.shards[shard].input), line));
                 if let Some(report) = report(start, &record.content, &decision, of) {
                     writeln!(lines, "{report}")?;
                 }
@@ -101,7 +85,6 @@ impl Decider {
             Decision::Drop(_) => record.fate = Fate::Drop,
             Decision::Cut { kept, .. } => record.fate = Fate::Cut(kept),
         }
-        self.line += 1;
         Ok(())
     }
 
@@ -148,21 +131,19 @@ impl Sink for Decider {
 
     fn take(&mut self, records: &mut Records<Prepared>) -> Result<()> {
         let shard = records.shard;
-        if self.shard != Some(shard) {
-            self.shard = Some(shard);
-            self.line = 1;
+        let (mut line, mut lines) = (records.first, Vec::new());
+        if line == 1 && !records.ends {
             self.seen.begin_file(&self.shards[shard].input);
         }
-        let mut lines = Vec::new();
         for (records, prepared) in records.chunks(AHEAD) {
             prepared.iter().for_each(|prepared| self.seen.texts.prefetch(prepared));
             for (record, prepared) in records.iter_mut().zip(prepared) {
-                self.decide(shard, record, prepared, &mut lines)?;
+                self.decide((shard, line), record, prepared, &mut lines)?;
+                line += 1;
             }
         }
         let is_new = shard >= self.first_new;
         records.report = lines;
-        records.encoding = (is_new && self.writes).then(|| self.shards[shard].encoding);
         if records.ends && is_new {
             self.progress.finished = shard + 1;
             self.save(shard)?;

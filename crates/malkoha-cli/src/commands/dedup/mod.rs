@@ -233,8 +233,8 @@ impl Arguments {
         let prepare = move |text: &str, memory: &mut _, prepared: &mut _| {
             preparer.prepare(text, memory, prepared);
         };
-        let how = (report.is_some(), !self.dry_run);
-        let decider = Decider::new(seen, Arc::clone(shards), how, journal, progress);
+        let reports = report.is_some();
+        let decider = Decider::new(seen, Arc::clone(shards), reports, journal, progress);
         let how = (progress.finished, !self.dry_run, documents.force || is_resumed);
         let files = Files::new(Arc::clone(shards), how, report);
         let decider = documents.run(shards, progress.saved, prepare, decider, files)?;

@@ -96,7 +96,7 @@ fn each_text_of_lines(
 ) -> Result<()> {
     let inputs = Inputs::of_files(files.to_vec(), b'\n').all_needed().numbered(true);
     let mut blocks = inputs.blocks(&Progress::hidden());
-    let (mut block, mut text) = (Block::default(), String::new());
+    let mut block = Block::default();
     while blocks.next(&mut block)? {
         let source = block.source();
         let mut line = source.lines_before;
@@ -105,13 +105,9 @@ fn each_text_of_lines(
                 line += 1;
                 let (mut first, mut has_text) = (None, record.trim_ascii().is_empty());
                 for counted in &mut *fields {
-                    let found = match counted.field.read(record, &mut text) {
-                        Ok(()) => each(&text).map(Ok)?,
-                        Err(Bad::NoText) => match counted.field.read_list(record) {
-                            Ok(list) if list.is_empty() => Err(Bad::Null),
-                            Ok(list) => list.iter().try_for_each(|text| each(text)).map(Ok)?,
-                            Err(bad) => Err(bad),
-                        },
+                    let found = match counted.field.read_texts(record) {
+                        Ok(texts) if texts.is_empty() => Err(Bad::Null),
+                        Ok(texts) => texts.iter().try_for_each(|text| each(text)).map(Ok)?,
                         Err(bad) => Err(bad),
                     };
                     counted.count(found);
@@ -141,9 +137,9 @@ fn each_text_of_table(
     let mut before = 0;
     for batch in tables.iter().take(1).flat_map(Table::batches) {
         // By row: why the first field has no text, unless it or another one has.
-        let mut rows = vec![Err(Bad::Null); batch.rows()];
+        let mut rows = vec![Err(Bad::Null); batch.rows.len()];
         for (at, (counted, table)) in fields.iter_mut().zip(&tables).enumerate() {
-            batch.of(table).each_text_or_list(|row, text| {
+            batch.of(table).each_text(true, |row, text| {
                 counted.count(text.map(|_| ()));
                 if text.is_ok() || at == 0 && rows[row].is_err() {
                     rows[row] = text.map(|_| ());

@@ -1,9 +1,11 @@
 //! The text of a JSON object, and where it stands.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -75,9 +77,11 @@ impl Field {
         }
     }
 
-    /// The texts of a list of them.
-    pub(super) fn read_list(&self, record: &[u8]) -> Result<Vec<String>, Bad> {
-        serde_json::from_slice(&record[self.place(record)?]).map_err(|_| Bad::NoText)
+    /// The text of a record, or those of a list of them.
+    pub(super) fn read_texts(&self, record: &[u8]) -> Result<Vec<String>, Bad> {
+        let value = &record[self.place(record)?];
+        let one = serde_json::from_slice(value).map(|text| vec![text]);
+        one.or_else(|_| serde_json::from_slice(value)).map_err(|_| Bad::NoText)
     }
 
     /// The place of the text's JSON string in a record.
@@ -117,6 +121,10 @@ pub(super) fn unquote(string: &[u8], text: &mut String) -> Result<(), Bad> {
     Text(text).deserialize(&mut reader).map_err(|_| Bad::NoText)
 }
 
+/// The name of a member, which is only copied if it has escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// Puts the text at the end of a path through objects into a string; the last one of several.
 struct Take<'a>(&'a [String], &'a mut String);
 
@@ -138,9 +146,9 @@ impl<'de> Visitor<'de> for Take<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let mut found = false;
-        while let Some(is_it) = map.next_key_seed(Is(&self.0[0]))? {
+        while let Some(Name(name)) = map.next_key()? {
             found = match &self.0[1..] {
-                _ if !is_it => {
+                _ if name != self.0[0] => {
                     map.next_value::<IgnoredAny>()?;
                     found
                 }
@@ -172,8 +180,8 @@ impl<'de> Visitor<'de> for Seek<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_it) = map.next_key_seed(Is(&self.0[0]))? {
-            if !is_it {
+        while let Some(Name(name)) = map.next_key()? {
+            if name != self.0[0] {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
@@ -187,30 +195,7 @@ impl<'de> Visitor<'de> for Seek<'_> {
     }
 }
 
-/// Whether a string is this one.
-struct Is<'a>(&'a str);
-
-impl<'de> DeserializeSeed<'de> for Is<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<bool, D::Error> {
-        value.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Is<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
-    }
-}
-
-/// Puts a string into another one.
+/// Puts a string into another one, whose memory is used again.
 struct Text<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Text<'_> {

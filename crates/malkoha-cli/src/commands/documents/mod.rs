@@ -129,9 +129,14 @@ impl DocumentArgs {
         let bar = Arc::new(Progress::beside_lines("Reading", total));
         let (field, on_bad) = (Arc::new(Field::parse(&self.field)), self.bad);
         let readers = Reader::all(Arc::clone(shards), bar, field, first);
-        let names: Vec<String> = shards.iter().map(|shard| name(&shard.input)).collect();
+        let of_shard = |(number, shard): (usize, &Shard)| {
+            (name(&shard.input), files.is_written(number).then_some(shard.encoding))
+        };
+        let of_shards: Vec<_> = shards.iter().enumerate().map(of_shard).collect();
         let work = move |piece: &Piece, records: &mut Records<P>| {
-            records.read(piece, &names[piece.shard], &prepare, on_bad)
+            let (name, encoding) = &of_shards[piece.shard];
+            records.encoding = *encoding;
+            records.read(piece, name, &prepare, on_bad)
         };
         let threads = self.threads.threads();
         files.threads = threads;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,28 +32,19 @@ pub(super) type Batches = Box<dyn Iterator<Item = Batch> + Send>;
 
 pub(crate) struct Batch {
     pub(super) table: Arc<Table>,
+    pub(super) rows: Range<usize>,
     pub(super) is_last: bool,
+    pub(super) bytes: usize,
 }
 
 impl Batch {
-    pub(super) fn rows(&self) -> usize {
-        match self.table.0 {}
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        match self.table.0 {}
-    }
-
     pub(super) fn of(&self, table: &Arc<Table>) -> Self {
         match table.0 {}
     }
 
-    pub(super) fn each_text(&self, _: impl FnMut(Result<&str, Bad>) -> Result<()>) -> Result<()> {
-        match self.table.0 {}
-    }
-
-    pub(super) fn each_text_or_list(
+    pub(super) fn each_text(
         &self,
+        _: bool,
         _: impl FnMut(usize, Result<&str, Bad>) -> Result<()>,
     ) -> Result<()> {
         match self.table.0 {}

@@ -7,9 +7,9 @@ use std::ops::Range;
 use anyhow::{Result, bail};
 use malkoha_text::Memory;
 
-use super::json::{self, Bad, Field};
+use super::json::{self, Bad};
 use super::source::Piece;
-use super::table::{Batch, Rest};
+use super::table::Rest;
 use crate::output::{Encoding, Piece as Compressed};
 use crate::records::{shown, split};
 
@@ -31,6 +31,8 @@ pub(crate) type Note = Box<dyn FnOnce(u64) -> Result<()> + Send>;
 #[derive(Default)]
 pub(crate) struct Records<P> {
     pub(crate) shard: usize,
+    /// The line or row of the first record, from 1.
+    pub(crate) first: u64,
     /// There is no more of this file.
     pub(crate) ends: bool,
     pub(crate) records: Vec<Record>,
@@ -129,8 +131,8 @@ impl<P: Hashes> Records<P> {
         let records: Vec<Record> = self.records.drain(..).collect();
         let bytes =
             size_of_val(&records[..]) + prepared.iter().map(P::size_in_bytes).sum::<usize>();
-        let Self { shard, ends, .. } = *self;
-        (Self { shard, ends, records, prepared, ..Self::default() }, bytes)
+        let Self { shard, first, ends, .. } = *self;
+        (Self { shard, first, ends, records, prepared, ..Self::default() }, bytes)
     }
 
     /// Reads and prepares the texts of a block.
@@ -167,12 +169,24 @@ impl<P: Hashes> Records<P> {
             records.push(Record { line, content, fate });
         };
         if let Some(batch) = &piece.batch {
-            return read_rows(batch, piece.rows_before, file, field, on_bad, |content, text| {
-                add(0..0, content, text);
+            self.first = piece.rows_before + 1;
+            return batch.each_text(false, |row, text| {
+                let content = match text {
+                    Ok(_) => Content::Text,
+                    Err(bad) if on_bad == OnBad::Stop => bail!(
+                        "row {} of {file} {} (--bad keep or drop goes on)",
+                        piece.rows_before + 1 + row as u64,
+                        field.complaint(bad, || batch.table.fields())
+                    ),
+                    Err(bad) => Content::Bad(bad),
+                };
+                add(0..0, content, text.unwrap_or_default());
+                Ok(())
             });
         }
         let block = piece.lines.source();
         let (mut start, mut number) = (0, block.lines_before);
+        self.first = number + 1;
         split(block.text, b'\n', |lines| {
             for &line in lines {
                 number += 1;
@@ -257,27 +271,4 @@ impl<P: Hashes> Records<P> {
         }
         Ok(())
     }
-}
-
-/// Reads the rows of a table.
-fn read_rows(
-    batch: &Batch,
-    mut number: u64,
-    file: &str,
-    field: &Field,
-    on_bad: OnBad,
-    mut add: impl FnMut(Content, &str),
-) -> Result<()> {
-    batch.each_text(|text| {
-        number += 1;
-        match text {
-            Ok(text) => add(Content::Text, text),
-            Err(bad) if on_bad == OnBad::Stop => bail!(
-                "row {number} of {file} {} (--bad keep or drop goes on)",
-                field.complaint(bad, || batch.table.fields())
-            ),
-            Err(bad) => add(Content::Bad(bad), ""),
-        }
-        Ok(())
-    })
 }

@@ -85,8 +85,8 @@ impl Source for Reader {
                 piece.batch = batches.next();
                 piece.rows_before = *rows;
                 if let Some(batch) = &piece.batch {
-                    self.progress.advance(batch.bytes());
-                    *rows += batch.rows() as u64;
+                    self.progress.advance(batch.bytes);
+                    *rows += batch.rows.len() as u64;
                 }
                 piece.batch.is_none()
             }

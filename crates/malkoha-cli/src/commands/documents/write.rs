@@ -57,6 +57,11 @@ impl Files {
         Self { shards, first_new, writes, overwrite, threads, open, report, settler }
     }
 
+    /// Whether the file of a shard is written, and not there already.
+    pub(super) fn is_written(&self, shard: usize) -> bool {
+        self.writes && shard >= self.first_new
+    }
+
     /// The open file of a shard.
     fn open(&mut self, shard: usize, table: Option<&Table>) -> Result<&mut Open> {
         if self.open.as_ref().is_none_or(|open| open.shard != shard) {

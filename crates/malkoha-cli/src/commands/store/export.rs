@@ -144,7 +144,7 @@ impl Export {
 }
 
 /// Files by the names under which they are restored, a directory before its content. If a name has
-/// several spellings, the normal one counts: the others are from older imports.
+/// several spellings, the normal one counts: the others are from programs that gave them.
 fn by_name(files: BTreeMap<Vec<u8>, FileInfo>) -> Result<BTreeMap<Vec<u8>, FileInfo>> {
     let mut named: BTreeMap<Vec<u8>, FileInfo> = BTreeMap::new();
     let mut left_out = 0_u64;

@@ -35,7 +35,7 @@ pub(super) fn is_cut(path: &Path) -> bool {
     path.components().any(|part| matches!(part, Component::RootDir | Component::ParentDir))
 }
 
-/// A name of a store as [`name_of`] makes it. In older stores, names may have parts that this
+/// A name of a store as [`name_of`] makes it. Those that programs gave may have parts that this
 /// omits.
 pub(super) fn normal(name: &[u8]) -> Vec<u8> {
     let mut parts = Vec::new();

@@ -79,11 +79,14 @@ impl Table {
         let table = Arc::clone(self);
         Box::new((0..table.metadata.num_row_groups()).flat_map(move |group| {
             let table = Arc::clone(&table);
-            let all = usize::try_from(table.metadata.row_group(group).num_rows()).unwrap_or(0);
+            let metadata = table.metadata.row_group(group);
+            let [all, size] = [metadata.num_rows(), metadata.compressed_size()]
+                .map(|number| usize::try_from(number).unwrap_or(0));
             (0..all).step_by(BATCH).map(move |first| {
                 let rows = first..all.min(first + BATCH);
                 let is_last = rows.end == all;
-                Batch { table: Arc::clone(&table), group, rows, is_last }
+                let bytes = if is_last { size } else { 0 };
+                Batch { table: Arc::clone(&table), group, rows, is_last, bytes }
             })
         }))
     }
@@ -130,49 +133,32 @@ pub(super) type Batches = Box<dyn Iterator<Item = Batch> + Send>;
 pub(crate) struct Batch {
     pub(super) table: Arc<Table>,
     group: usize,
-    rows: Range<usize>,
+    pub(super) rows: Range<usize>,
     /// Whether the group ends with them.
     pub(super) is_last: bool,
+    /// The size in the file of the group that ends.
+    pub(super) bytes: usize,
 }
 
 impl Batch {
-    pub(super) fn rows(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The size in the file of the group that ends.
-    pub(super) fn bytes(&self) -> usize {
-        let bytes = self.table.metadata.row_group(self.group).compressed_size();
-        if self.is_last { usize::try_from(bytes).unwrap_or(0) } else { 0 }
-    }
-
     /// The same rows, where another column has the texts.
     pub(super) fn of(&self, table: &Arc<Table>) -> Self {
         Self { table: Arc::clone(table), rows: self.rows.clone(), ..*self }
     }
 
-    /// Calls `each` with the texts of all rows. A list is no text.
+    /// Calls `each` with the number of each row, from 0, and its text. A list is no text, or each
+    /// text of it is one if `lists` says so.
     pub(super) fn each_text(
         &self,
-        mut each: impl FnMut(Result<&str, Bad>) -> Result<()>,
-    ) -> Result<()> {
-        match self.table.column {
-            Ok(column) if !column.is_list => self.each_value(column, |_, text| each(text)),
-            column => {
-                let bad = column.err().unwrap_or(Bad::NoText);
-                (0..self.rows()).try_for_each(|_| each(Err(bad)))
-            }
-        }
-    }
-
-    /// Calls `each` with the number of each row, from 0, and its text, or each text of its list.
-    pub(super) fn each_text_or_list(
-        &self,
+        lists: bool,
         mut each: impl FnMut(usize, Result<&str, Bad>) -> Result<()>,
     ) -> Result<()> {
         match self.table.column {
-            Ok(column) => self.each_value(column, each),
-            Err(bad) => (0..self.rows()).try_for_each(|row| each(row, Err(bad))),
+            Ok(column) if lists || !column.is_list => self.each_value(column, each),
+            column => {
+                let bad = column.err().unwrap_or(Bad::NoText);
+                (0..self.rows.len()).try_for_each(|row| each(row, Err(bad)))
+            }
         }
     }
 
@@ -186,7 +172,7 @@ impl Batch {
         let mut reader = get_typed_column_reader::<ByteArrayType>(reader);
         let full = metadata.file_metadata().schema_descr().column(number).max_def_level();
         let (mut levels, mut repeats, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut left, mut rows) = (self.rows(), 0);
+        let (mut left, mut rows) = (self.rows.len(), 0);
         guarded(path, || Ok(reader.skip_records(self.rows.start)?))?;
         // After the last row of a group there is none.
         while left > 0 || self.is_last {
@@ -207,7 +193,7 @@ impl Batch {
             for at in 0..if is_list { repeats.len() } else { read } {
                 // A level above 0 goes on with the list of the row.
                 rows += usize::from(repeats.get(at).is_none_or(|level| *level == 0));
-                let row = rows.checked_sub(1).filter(|row| *row < self.rows());
+                let row = rows.checked_sub(1).filter(|row| *row < self.rows.len());
                 let row = row.with_context(|| damaged(path))?;
                 if levels.get(at).is_some_and(|level| *level < full) {
                     each(row, Err(Bad::Null))?;

@@ -22,7 +22,7 @@ fn rows(path: &Path) -> Vec<String> {
 fn texts(path: &Path, field: &str) -> Result<Vec<Result<String, Bad>>> {
     let (table, mut texts) = (Table::open(path, &Field::parse(field), None)?, Vec::new());
     for batch in table.batches() {
-        batch.each_text(|text| {
+        batch.each_text(false, |_, text| {
             texts.push(text.map(str::to_owned));
             Ok(())
         })?;
@@ -41,8 +41,8 @@ fn lists_have_each_of_their_texts() {
                 lists[before + row].extend(text.map(str::to_owned));
                 Ok(())
             };
-            batch.each_text_or_list(add).unwrap();
-            before += batch.rows();
+            batch.each_text(true, add).unwrap();
+            before += batch.rows.len();
         }
         for (row, list) in lists.iter().enumerate() {
             let made = if row % 7 == 0 { &[][..] } else { &[Some("a"), None, Some("b")][..] };
@@ -62,8 +62,8 @@ fn rest(from: &Path, to: &Path, fate: impl Fn(usize) -> Fate) -> Result<()> {
     let mut writer = TableWriter::begin(&table, &File::create(to)?)?;
     let (mut before, mut rows) = (0, Rows::default());
     for batch in table.batches() {
-        (before..before + batch.rows()).for_each(|at| rows.push(&fate(at)));
-        before += batch.rows();
+        (before..before + batch.rows.len()).for_each(|at| rows.push(&fate(at)));
+        before += batch.rows.len();
         if batch.is_last {
             writer.add(&batch, &batch.rest(&std::mem::take(&mut rows))?)?;
         }
