@@ -110,14 +110,12 @@ impl KeyHasher {
         Self::sip13(u128::from_le_bytes(key))
     }
 
-    /// Calls `work` with the hasher in a form in which the compiler knows the function. XXH3 is
-    /// inlined into the caller's loop, and SipHash called: it needs many registers, which would
-    /// make XXH3 next to it slower.
+    /// The hasher, if its function is XXH3, in a form that the compiler knows to be XXH3.
     #[inline(always)]
-    pub(crate) fn with<R>(self, work: impl FnOnce(Self) -> R) -> R {
+    pub(crate) const fn xxh3(self) -> Option<Self> {
         match self.0 {
-            Keyed::Xxh3(seed) => work(Self(Keyed::Xxh3(seed))),
-            Keyed::Sip13(key) => with_sip13(key, work),
+            Keyed::Xxh3(seed) => Some(Self(Keyed::Xxh3(seed))),
+            Keyed::Sip13(_) => None,
         }
     }
 
@@ -198,11 +196,6 @@ impl KeyHasher {
             Keyed::Sip13(key) => sip::hash_one(key, &bytes),
         }
     }
-}
-
-#[inline(never)]
-fn with_sip13<R>(key: [u64; 2], work: impl FnOnce(KeyHasher) -> R) -> R {
-    work(KeyHasher(Keyed::Sip13(key)))
 }
 
 /// A seed, and the values that it combines with integers.

@@ -1,7 +1,7 @@
 //! The trait of all keys.
 
 use super::blocks::{Blocks, kind};
-use super::hasher::KeyHasher;
+use super::hasher::{KeyHasher, Keyed};
 
 /// Something that can be hashed stably, that is, by its bytes alone.
 ///
@@ -109,9 +109,18 @@ pub trait Key {
 }
 
 impl KeyHasher {
-    /// The hash of one key.
+    /// The hash of one key. XXH3 is inlined into the caller's loop, and SipHash called: it needs
+    /// many registers, which would make XXH3 next to it slower.
     #[inline(always)]
-    pub(crate) fn hash_key(self, key: impl Key) -> u64 {
-        self.with(|hasher| key.hash_with(hasher))
+    pub(crate) fn hash_key<K: Key>(self, key: K) -> u64 {
+        match self.0 {
+            Keyed::Xxh3(seed) => key.hash_with(Self(Keyed::Xxh3(seed))),
+            Keyed::Sip13(sip) => hash_by_sip13(sip, &key),
+        }
     }
+}
+
+#[inline(never)]
+fn hash_by_sip13<K: Key>(sip: [u64; 2], key: &K) -> u64 {
+    key.hash_with(KeyHasher(Keyed::Sip13(sip)))
 }
