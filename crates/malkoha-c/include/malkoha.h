@@ -314,12 +314,12 @@ int32_t malkoha_options_false_positive_rate(malkoha_options *options, double rat
 int32_t malkoha_options_growable(malkoha_options *options, bool growable);
 
 // Whether threads use it at the same time without waiting for each other: lookups take no lock.
-// All others may be used by any threads too, which then take turns.
+// All others can be used by any threads too, which then take turns.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_shared(malkoha_options *options, bool shared);
 
-// Makes it a map, whose values have up to so many bits, 1 to 64.
+// Makes it a map, whose values have up to this many bits, 1 to 64.
 //
 // `options` comes from malkoha_options_new().
 int32_t malkoha_options_value_bits(malkoha_options *options, uint32_t bits);

@@ -1,4 +1,4 @@
-//! What the kinds behind a handle can do, as traits for `dyn`. All of them are used through a
+//! The operations of the kinds behind a handle, as traits for `dyn`. All are used through a
 //! shared reference.
 
 use std::any::Any;

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn malkoha_options_growable(options: *mut Options, growabl
 }
 
 /// Whether threads use it at the same time without waiting for each other: lookups take no lock.
-/// All others may be used by any threads too, which then take turns.
+/// All others can be used by any threads too, which then take turns.
 ///
 /// # Safety
 ///
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn malkoha_options_shared(options: *mut Options, shared: b
     unsafe { set(options, |options| options.shared = shared) }
 }
 
-/// Makes it a map, whose values have up to so many bits, 1 to 64.
+/// Makes it a map, whose values have up to this many bits, 1 to 64.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What only the processor can do: all `unsafe` of this crate.
+//! Instructions of the processor: all `unsafe` of this crate.
 
 /// Asks for the cache line of `items[at]`. A hint: it never faults and changes nothing.
 #[inline(always)]

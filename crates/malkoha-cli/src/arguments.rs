@@ -59,7 +59,7 @@ pub(crate) struct MergeArgs {
     #[arg(value_name = "LIST", required = true)]
     lists: Vec<PathBuf>,
 
-    /// Take what is in this list out; may be given several times
+    /// Take what is in this list out; can be given several times
     #[arg(long, value_name = "LIST")]
     allow: Vec<PathBuf>,
 

@@ -71,7 +71,7 @@ fn apply(store: &Store, operation: &Operation) -> Result<(), Error> {
 }
 
 fn tell(line: &str) {
-    // The listener may be gone, which ends this.
+    // The listener might be gone, which ends this.
     let _ = io::stdout().lock().write_all(line.as_bytes());
 }
 

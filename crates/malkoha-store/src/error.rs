@@ -95,7 +95,7 @@ pub enum Error {
     #[error("{0}: open it as it is, or change that ('set_ordered', or 'malkoha store order')")]
     Order(String),
     /// A sync failed earlier, or a thread of the store panicked. Writes since the last successful
-    /// sync may be lost, and the system may not report it again. Only opening the store again finds
+    /// sync can be lost, and the system may not report it again. Only opening the store again finds
     /// out.
     #[error(
         "writing stopped after a failed sync or a panic ({0}): close the store, \
@@ -165,7 +165,7 @@ impl Error {
         }
     }
 
-    /// Whether bytes are damaged or cannot be read. Other bytes may be fine.
+    /// Whether bytes are damaged or cannot be read. Other bytes might be fine.
     pub(crate) const fn is_unreadable(&self) -> bool {
         match self {
             Self::Damaged { .. } => true,

@@ -66,8 +66,8 @@ pub use file_store::{
 };
 pub use log::{MAX_KEY, MAX_VALUE};
 pub use options::{Compression, Durability, Options};
-pub use recovery::{Cut, Recovery};
+pub use recovery::{Cut, LostKey, Recovery};
 pub use store::{
-    Batch, Entries, Entry, LostKey, Metrics, Repair, Snapshot, Stats, Store, Swap, Table,
-    TableSnapshot, Verification,
+    Batch, Entries, Entry, Metrics, Repair, Snapshot, Stats, Store, Swap, Table, TableSnapshot,
+    Verification,
 };

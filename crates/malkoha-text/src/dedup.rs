@@ -48,12 +48,12 @@ pub enum Reason {
     Same,
     /// In some bands.
     Near {
-        /// Bands that agree. Without numbers these may be bands of several texts.
+        /// Bands that agree. Without numbers these might be bands of several texts.
         bands: u32,
-        /// The similarity at which so many agree on average.
+        /// The similarity at which this many agree on average.
         similarity: f64,
     },
-    /// In so many paragraphs that too little is left.
+    /// In this many paragraphs that too little is left.
     Paragraphs {
         /// Paragraphs that occurred before.
         repeated: u32,
@@ -273,7 +273,7 @@ impl Deduplicator {
     ///
     /// # Errors
     ///
-    /// If the system lacks the memory to remember the text. Of a text with paragraphs, some may be
+    /// If the system lacks the memory to remember the text. Of a text with paragraphs, some can be
     /// remembered.
     pub fn decide(&mut self, prepared: &Prepared) -> Result<Decision, InsertError> {
         let decision = match (&mut self.index, self.options.method) {

@@ -71,7 +71,7 @@ impl Overlap {
     ///
     /// # Errors
     ///
-    /// If the system lacks the memory. Some n-grams may be there then.
+    /// If the system lacks the memory. Some n-grams might be there then.
     pub fn add(&mut self, text: &str) -> Result<(), InsertError> {
         let Memory { hashes, found: new, .. } = &mut self.memory;
         let parts = self.shingle.hash(Self::hasher(), text, hashes);

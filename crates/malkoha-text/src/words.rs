@@ -122,7 +122,7 @@ fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether words have the character, which may be a digit.
+/// Whether words have the character, which might be a digit.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\u{2801}'..='\u{28ff}')
 }

@@ -22,7 +22,7 @@ pub fn prefetch_from(start: *const u8, at: u64) {
     }
     #[cfg(target_arch = "aarch64")]
     {
-        // SAFETY: PRFM dereferences nothing, may be given any address, and changes no register,
+        // SAFETY: PRFM dereferences nothing, can be given any address, and changes no register,
         // flag or memory.
         unsafe {
             core::arch::asm!(

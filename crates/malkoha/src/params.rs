@@ -7,7 +7,7 @@
 //! ```
 //! use malkoha::params;
 //!
-//! // Bits per key of each structure, if one absent key in a thousand may be reported as present:
+//! // Bits per key of each structure, if one absent key in a thousand can be reported as present:
 //! let fpr = 0.001;
 //! assert!((params::information_bound(fpr) - 9.97).abs() < 0.01);
 //! assert!((params::bloom_bits_per_key(fpr) - 14.38).abs() < 0.01);

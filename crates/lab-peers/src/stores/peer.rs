@@ -61,7 +61,7 @@ pub(crate) struct Kind {
     pub(crate) cache: usize,
 }
 
-/// Opens a store of a level and with a cache of so many bytes.
+/// Opens a store of a level and with a cache of this many bytes.
 type Opener = fn(&Path, Level, usize) -> Result<Box<dyn Peer>>;
 
 impl Kind {

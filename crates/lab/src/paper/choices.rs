@@ -58,7 +58,7 @@ fn least<const B: usize>(runs: u32) -> Result<f64> {
     loads.try_fold(1.0, |least: f64, load| Ok(least.min(load?)))
 }
 
-/// The share of so many slots that is taken when a key is refused.
+/// The share of this many slots that is taken when a key is refused.
 fn load<const D: usize, const B: usize>(slots: u64, run: u64) -> Result<f64> {
     let (buckets, hasher) = (slots / (D * B) as u64, KeyHasher::new(run));
     let mut table = BucketedCuckooTable::<u64, (), D, B>::with_geometry(buckets, hasher)?;

@@ -37,7 +37,7 @@ pub(super) fn figure4() -> Vec<Value> {
     values
 }
 
-/// Rates from 0.001 % to 10 %, so many in each factor of ten.
+/// Rates from 0.001 % to 10 %, this many in each factor of ten.
 fn rates(a_decade: i32) -> impl Iterator<Item = f64> {
     (0..=4 * a_decade).map(move |step| 10f64.powf(f64::from(step) / f64::from(a_decade) - 5.0))
 }

@@ -10,7 +10,7 @@ use crate::measure::processor_time;
 /// them. The time of a block bounds that of each operation in it, whatever else ran meanwhile.
 const BLOCK: u32 = 16;
 
-/// Who chose the keys of an operation.
+/// The origin of the keys of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     /// Each once or twice.
@@ -19,7 +19,7 @@ pub(super) enum Keys {
     Skewed,
     /// A few, repeatedly.
     Repeated,
-    /// By somebody who knows the hash of each.
+    /// Chosen with the hash of each known.
     Crafted,
 }
 

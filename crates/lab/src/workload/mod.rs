@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// Has room for so many keys; beyond that, it refuses, keeps the new key and evicts
+    /// Has room for this many keys; beyond that, it refuses, keeps the new key and evicts
     /// an old one.
     struct Lossy(HashSet<u64>, usize);
 

@@ -197,7 +197,7 @@ impl Blocks {
         first + u64::from(ends.trailing_zeros())
     }
 
-    /// The words of the block that a position lies in, and the word behind it, which may be the
+    /// The words of the block that a position lies in, and the word behind it, which might be the
     /// second of a remainder's two words.
     #[inline(always)]
     fn block_of(&self, position: u64) -> &[u64] {

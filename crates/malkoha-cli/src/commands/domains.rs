@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 impl Format {
-    /// What comes before the entries.
+    /// The text before the entries.
     fn head(self) -> &'static [u8] {
         match self {
             Self::Unbound => b"server:\n",

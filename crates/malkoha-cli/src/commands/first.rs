@@ -212,7 +212,7 @@ impl<T: Table, C: Lines> Sink for Printing<T, C> {
             }
             None => self.see(timed)?,
         }
-        // If lines expire, repeated ones may be younger now.
+        // If lines expire, repeated ones might be younger now.
         let changed = self.advance.is_some() || self.added > before;
         self.saving.iter_mut().for_each(|saving| saving.changed |= changed);
         timed.lines.clear();

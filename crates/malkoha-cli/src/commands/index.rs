@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::records::KeyArgs;
 use crate::screen::{Keeping, is_index, place_of_index};
 
-/// Keep the index of a list beside it
+/// Write an index next to a list
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("index.txt"))]
 pub(crate) struct Arguments {

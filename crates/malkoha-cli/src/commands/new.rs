@@ -101,7 +101,7 @@ impl Arguments {
         if side.inputs.include(path) {
             bail!("{} is named as input too, and has no lines: leave it out there", name(path));
         }
-        // One may be equal to one of an earlier run.
+        // One might be equal to one of an earlier run.
         side.keys.tally().into_iter().for_each(|tally| tally.tell_empty_from(1));
         Ok(side)
     }

@@ -25,11 +25,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     documents: DocumentArgs,
 
-    /// Files of texts to compare with, or directories of them; may be given several times
+    /// Files of texts to compare with, or directories of them; can be given several times
     #[arg(long, value_name = "PATH", required = true)]
     against: Vec<PathBuf>,
 
-    /// A field of theirs that has a text; may be given several times [default: that of --field]
+    /// A field of theirs that has a text; can be given several times [default: that of --field]
     #[arg(long, value_name = "NAME")]
     against_field: Vec<String>,
 

@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "approximate")]
     cidr: bool,
 
-    /// Do not find what is in this list, with --domain or --cidr; may be given several times
+    /// Do not find what is in this list, with --domain or --cidr; can be given several times
     #[arg(long, value_name = "LIST")]
     allow: Vec<PathBuf>,
 

@@ -63,7 +63,7 @@ pub(crate) fn diff(arguments: &Diff) -> Result<Outcome> {
 }
 
 impl LinesArgs {
-    /// Prints the result of an operation on files of lines. The others than the first may be read
+    /// Prints the result of an operation on files of lines. The others than the first can be read
     /// otherwise.
     pub(super) fn print(&self, operation: Operation, others: Option<&ListArgs>) -> Result<Outcome> {
         at_most_one_stdin(self.files.iter())?;

@@ -1,4 +1,4 @@
-//! What decompressors lack: members behind the first, what was read before an error, and words for
+//! Additions to decompressors: members behind the first, bytes read before an error, and words for
 //! a source that ends too early.
 
 use std::io::{self, BufRead, BufReader, Read};

@@ -72,7 +72,7 @@ pub(crate) struct Inputs {
     begun: Option<(Arc<[u8]>, bool)>,
     numbered: bool,
     headed: bool,
-    /// What of their records is compared, if anything.
+    /// The compared part of their records, if any.
     keys: Option<Arc<Keys>>,
     /// Files before this one need not be read further, for all clones of this.
     wanted: Arc<AtomicUsize>,

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter};
 use super::{List, Side, name};
 use crate::records::{Batch, Form, Forms, Keys, Source, Tally};
 
-/// Of long lists, records in so many places are looked at, of so many bytes each.
+/// Of long lists, records in this many places are looked at, of this many bytes each.
 const PLACES: usize = 64;
 const PLACE: usize = 1024;
 
@@ -75,7 +75,7 @@ impl Texts {
         lists.collect::<Option<_>>().map(|lists| Self::new(lists, side)).transpose()
     }
 
-    /// What keys would be without their looks: of all records of a short list, or of some.
+    /// Keys without their looks: of all records of a short list, or of some.
     pub(crate) fn forms(&self) -> Forms {
         let mut forms = Forms::of(self.names.clone());
         for (file, (list, (keys, start))) in self.lists.iter().zip(&self.keys).enumerate() {

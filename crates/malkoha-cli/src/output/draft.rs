@@ -93,7 +93,7 @@ impl Draft {
     }
 }
 
-/// Names of drafts: this, and so many random letters and digits.
+/// Names of drafts: this, and this many random letters and digits.
 const PREFIX: &str = ".malkoha-";
 const RANDOM: usize = 6;
 

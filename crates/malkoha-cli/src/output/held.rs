@@ -124,11 +124,11 @@ impl Place {
 
 #[cfg(target_os = "linux")]
 impl Taken {
-    /// Returns when the place may be free.
+    /// Returns when the place might be free.
     fn wait(&self) {
         // Nobody answers: the connection ends with its listener.
         let _ = UnixStream::connect_addr(&self.0).and_then(|mut it| it.read(&mut [0]));
-        // Somebody else can be there who does not listen.
+        // Another process that does not listen can be there.
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

@@ -100,7 +100,7 @@ pub(crate) struct Page {
     pub(crate) selected: u64,
     /// The selected lines, with their terminators.
     pub(crate) text: Vec<u8>,
-    /// Where each of them ends, if not all may be wanted.
+    /// Where each of them ends, if not all are wanted.
     pub(crate) ends: Vec<usize>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct Show {
 pub(crate) struct Printer {
     out: LineWriter,
     show: Show,
-    /// Those that may be skipped.
+    /// Those that can be skipped.
     inputs: Option<Inputs>,
     /// Lines of each file that were selected, if it matters.
     in_files: Vec<u64>,

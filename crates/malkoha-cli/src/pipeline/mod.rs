@@ -146,7 +146,7 @@ struct Pipeline<I: Iterator, W, S: Sink, L> {
     first: Turn<First<S>>,
     second: Turn<L>,
     work: W,
-    /// Bytes of results that may be set aside, and those that are.
+    /// Bytes of results that can be set aside, and those that are.
     most_aside: usize,
     bytes_aside: AtomicUsize,
 }

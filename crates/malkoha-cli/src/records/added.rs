@@ -82,7 +82,7 @@ impl Keys {
     pub(crate) fn refuse_members(&self, added: Added, records: &[&[u8]]) -> Result<()> {
         let is_json = matches!(self.pick, Pick::Json(_));
         let has = |record: &[u8], text: &str| memchr::memmem::find(record, text.as_bytes());
-        // Its letters may be escaped.
+        // Its letters might be escaped.
         let may_have = |it: &[u8]| has(it, added.name()).or_else(|| has(it, "\\u")).is_some();
         let mut records = records.iter().filter(|it| is_json && may_have(it));
         refuse_if(records.any(|record| json::has(record, added.name())), added)

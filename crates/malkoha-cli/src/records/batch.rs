@@ -124,7 +124,7 @@ impl Noting<'_> {
     }
 }
 
-/// What databases, data frames and spreadsheets write where there is no value.
+/// How databases, data frames and spreadsheets write a missing value.
 const NOTHINGS: [&[u8]; 7] = [b"null", br"\n", b"nan", b"none", b"(null)", b"<na>", b"n/a"];
 const MOST_OF_NOTHING: usize = 6;
 
@@ -223,7 +223,7 @@ impl Keys {
         let has = |byte| memchr(byte, text).is_some();
         let has_tabs = match self.pick {
             Pick::Fields { delimiter: Delimiter::Byte(it), .. } => it != b'\t' && has(b'\t'),
-            // They may be escaped.
+            // They might be escaped.
             Pick::Json(_) => true,
             _ => false,
         };

@@ -1,4 +1,4 @@
-//! CSV: fields that may be quoted, and records that end with a line outside of quotes.
+//! CSV: fields that can be quoted, and records that end with a line outside of quotes.
 
 use std::borrow::Cow;
 

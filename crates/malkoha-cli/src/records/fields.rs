@@ -26,7 +26,7 @@ impl Called {
     }
 }
 
-/// What lies between fields.
+/// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delimiter {
     Byte(u8),
@@ -157,7 +157,7 @@ impl Fields {
     }
 }
 
-/// What lies between delimiters.
+/// Fields between delimiters.
 fn parts(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
@@ -172,7 +172,7 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// What lies between blanks.
+/// Fields between blanks.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(is_blank).filter(|word| !word.is_empty())
 }

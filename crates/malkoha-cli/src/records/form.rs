@@ -58,7 +58,7 @@ impl Form {
         }
     }
 
-    /// The most records that so many lines can be.
+    /// The most records that this many lines can be.
     pub(crate) fn most_records(self, lines: u64) -> u64 {
         if self.kind == Kind::Fastq { lines.div_ceil(4) } else { lines }
     }
@@ -123,7 +123,7 @@ impl Form {
                     return End::Wrong(first);
                 }
                 let Some(third) = line(second) else { return short };
-                // It may be empty.
+                // It might be empty.
                 let is_last = is_all && third == bytes.len();
                 let Some(fourth) = line(third).or(is_last.then_some(third)) else { return short };
                 let len = |from: usize, to: usize| bytes[from..to].trim_ascii_end().len();
@@ -143,7 +143,7 @@ impl Form {
         }
     }
 
-    /// The first record of `bytes`, which may be followed by others, without its terminator.
+    /// The first record of `bytes`, which can be followed by others, without its terminator.
     pub(crate) fn first(self, bytes: &[u8]) -> &[u8] {
         match self.end(bytes, true) {
             End::Whole(len) | End::Wrong(len) => self.without_end(&bytes[..len]),
@@ -173,7 +173,7 @@ impl Form {
         header.split_at(if has_sep { line.len() + 1 } else { 0 })
     }
 
-    /// What lies before the end of the first line.
+    /// The text before the end of the first line.
     pub(super) fn first_line(self, bytes: &[u8]) -> &[u8] {
         memchr(self.separator, bytes).map_or(bytes, |end| &bytes[..end])
     }

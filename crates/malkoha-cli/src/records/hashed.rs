@@ -16,7 +16,7 @@ pub(crate) struct Hashed {
     pub(crate) hashes: Vec<u64>,
     /// The numbers of the others.
     unfit: Vec<usize>,
-    /// What some of the keys would be, by their numbers among the hashes.
+    /// Other forms of some of the keys, by their numbers among the hashes.
     pub(crate) candidates: Vec<Candidate>,
 }
 

@@ -44,7 +44,7 @@ impl Bytes {
 }
 
 impl Keys {
-    /// What tells indexes of different keys apart; empty for whole lines.
+    /// Distinguishes indexes of different keys; empty for whole lines.
     pub(crate) fn description(&self) -> String {
         if self.are_plain() {
             return String::new();

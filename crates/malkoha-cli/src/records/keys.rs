@@ -15,7 +15,7 @@ use super::spelling::{AS_IT_IS, Joined, Spelling};
 use super::tally::Tally;
 use super::unfit::Unfit;
 
-/// What of records is compared.
+/// The compared part of records.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     pub(crate) form: Form,
@@ -29,7 +29,7 @@ pub(crate) struct Keys {
     pub(super) tabs: (usize, usize),
     /// Fields of the header, where columns have names.
     pub(super) columns: usize,
-    /// Whether there may be quotes, with which fields of CSV begin.
+    /// Whether there might be quotes, with which fields of CSV begin.
     pub(super) quotes: bool,
     /// Counts records that cannot be compared.
     pub(super) tally: Option<Arc<Tally>>,

@@ -1,4 +1,4 @@
-//! What a record is, and what of it is compared, for lists and input alike.
+//! Records, and their compared parts, for lists and input alike.
 //!
 //! ```text
 //! bytes --Form--> records --Keys--> keys, and records that no key can be got from

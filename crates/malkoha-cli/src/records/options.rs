@@ -25,7 +25,7 @@ pub(crate) struct KeyArgs {
     #[arg(requires = "key")]
     delimiter: Option<Delimiter>,
 
-    /// Records are CSV: fields may be quoted, with line breaks in quotes
+    /// Records are CSV: fields can be quoted, with line breaks in quotes
     #[arg(long, requires = "key")]
     csv: bool,
 
@@ -67,7 +67,7 @@ pub(crate) struct KeyArgs {
     pub(crate) strict: bool,
 }
 
-/// What of lists is compared, where it is not all of a line.
+/// The compared part of lists, where it is not the whole line.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What of lists is compared")]
 pub(crate) struct ListArgs {

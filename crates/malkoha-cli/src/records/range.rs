@@ -98,7 +98,7 @@ fn unnamed(word: &[u8]) -> &[u8] {
     }
 }
 
-/// What stands before or behind the sign of a range: never another one, of whatever depth.
+/// The text before or behind the sign of a range: never another range, of whatever depth.
 fn end_of_range(word: &[u8]) -> Option<Range> {
     match address(word) {
         Some(address) => network(address, if address.is_ipv4() { 32 } else { 128 }),

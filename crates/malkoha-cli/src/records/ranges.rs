@@ -42,7 +42,7 @@ pub(super) fn ranges<'a>(
                 it = network(IpAddr::V4(first.into()), bits?)?;
             }
         }
-        // What nftables says of an element of a set.
+        // Attributes of an element of a set in nftables.
         while let Some(word) = words.next_if(|word| SAID.contains(word)) {
             words.next_if(|_| word != b"counter");
         }

@@ -13,7 +13,7 @@ pub(super) struct Spelling {
     pub(super) joined: Joined,
 }
 
-/// What lies between the fields of a key.
+/// The separator between the fields of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joined {
     /// There is one.

@@ -173,7 +173,7 @@ impl Tally {
         let noted = file.noted(why);
         noted.count.fetch_add(1, Ordering::Relaxed);
         let mut first = noted.first.lock();
-        // What has an entry is of more interest than the titles of a list.
+        // A line with an entry is of more interest than the titles of a list.
         let rank = |why, at| (matches!(why, Unfit::NoDomain | Unfit::NoNetwork), at);
         // Looking for the line is work.
         if first.as_ref().is_none_or(|first| rank(first.why, first.at) > rank(why, at)) {

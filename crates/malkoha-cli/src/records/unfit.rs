@@ -29,7 +29,7 @@ pub(crate) enum Unfit {
     Slashes,
     /// A command that takes out what it names.
     Undone,
-    /// A rule that neither blocks nor lets pass, or that may be one.
+    /// A rule that neither blocks nor lets pass, or that might be one.
     Else,
     /// A name's address in a file of hosts.
     Hosts,

@@ -22,7 +22,7 @@ pub(crate) fn word_before(text: &[u8], end: usize) -> u64 {
         << (8 * (CHUNK - end))
 }
 
-/// The highest bit of each byte that is greater than this one; other bits may be set too.
+/// The highest bit of each byte that is greater than this one; other bits might be set too.
 #[inline(always)]
 fn above(word: u64, byte: u8) -> u64 {
     word.wrapping_add(ONES * u64::from(0x7f - byte))

@@ -80,7 +80,7 @@ impl Exchange<'_> {
                 let seconds = self.policy.patience.as_secs();
                 return Some(format!("no progress for {seconds} s: {problem}"));
             }
-            // The first time it may be a redirection, which is known now.
+            // The first time it might be a redirection, which is known now.
             if in_vain > 1 || self.problem.is_some() {
                 thread::sleep(PAUSE);
                 // A remaining server knows who took over. If nobody answers, the next attempt fails
@@ -121,7 +121,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// What to send to which server; only the question about replicas if everything is
+    /// The commands for each server; only the question about replicas if everything is
     /// acknowledged.
     fn by_server(&mut self) -> Vec<(Address, Vec<usize>)> {
         let waiting = self.cluster.nodes.iter().filter(|(_, node)| !node.awaiting.is_empty());

@@ -67,7 +67,7 @@ impl Domains {
         }
     }
 
-    /// What the list says of a name, or of its parents alone.
+    /// The verdict of the list on a name, or on its parents alone.
     fn said(&self, name: &[u8], of_parents: bool) -> u8 {
         let mut asked = Vec::new();
         self.suffixes.ask(0, name, &mut asked);

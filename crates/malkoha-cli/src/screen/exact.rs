@@ -18,7 +18,7 @@ use crate::records::{EachFound, Forms, split};
 const CANDIDATE_RATE: f64 = 1.0 / 128.0;
 
 /// Lines of the list, for each segment of the index, that are put in together: enough that a
-/// segment is brought into cache for many of them, few enough to take little memory beside it.
+/// segment is brought into cache for many of them, few enough to take little memory next to it.
 const LINES_A_SEGMENT: usize = 512;
 
 /// Fewer are not worth starting threads.

@@ -162,7 +162,7 @@ fn side_of(path: &Path, keys: &Keys) -> Side {
     Side::new(inputs, keys.clone(), true, false)
 }
 
-/// What tells apart which fields are indexed, and how they are spelled.
+/// Distinguishes which fields are indexed, and how they are spelled.
 fn digest_of(keys: &Keys) -> u32 {
     let description = keys.description();
     #[expect(clippy::cast_possible_truncation, reason = "half of it is enough")]

@@ -42,7 +42,7 @@ pub(crate) trait Matcher: Send + Sync + 'static {
         None
     }
 
-    /// What keys of lists would be, written otherwise.
+    /// Other forms of keys of lists.
     fn forms(&self) -> Vec<&Forms> {
         Vec::new()
     }

@@ -21,7 +21,7 @@ pub(crate) struct Selecting<'a> {
     pub(crate) places: &'a PlaceArgs,
     /// The lists, whose names are printed before their lines.
     pub(crate) lists: Option<&'a [PathBuf]>,
-    /// What records are looked up in, if not in lists.
+    /// The source to look records up in, if not lists.
     pub(crate) known: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn print_selected(
     let names = || inputs.paths().iter().map(|path| prefix_of(path)).collect::<Vec<_>>();
     let has_text = !select.count && !places.files_with_matches;
     let show = Show {
-        // What is printed before lines is not printed before it.
+        // The header gets no file or line prefix.
         header: has_text && !places.file && !places.line_number && lists.is_none(),
         most: if places.files_with_matches { Some(1) } else { places.max_count },
         names: places.files_with_matches,

@@ -344,7 +344,7 @@ fn nothing_is_restored_through_a_link() {
          standard output, and the others by their names",
     );
     dir.run("store export p ..").prints("..");
-    // The directory itself may be a link: it was named.
+    // The directory itself can be a link: it was named.
     symlink("fine", dir.path("out/named")).unwrap();
     dir.run("store export s a/file --into out/named").prints("");
     assert_eq!(dir.read("out/fine/a/file"), b"a/file");

@@ -47,7 +47,7 @@ impl<'a> Buffers<'a> {
         Self { array, first: offset, rows: if len == 0 { 0 } else { offset + len } }
     }
 
-    /// Buffer `i`, if it can have `len` bytes. A buffer of no bytes may be missing or null.
+    /// Buffer `i`, if it can have `len` bytes. A buffer of no bytes might be missing or null.
     fn find(&self, i: usize, len: usize) -> Option<Buffer> {
         let is_there = self.array.n_buffers > i.cast_signed() as i64;
         // SAFETY: just compared.

@@ -54,13 +54,13 @@ impl Values {
     }
 }
 
-/// What an exported array owns.
+/// The memory that an exported array owns.
 struct Shared {
     buffers: [*const c_void; 3],
     _values: Arc<Values>,
 }
 
-/// A structure inside a capsule. Who takes it out leaves zeros.
+/// A structure inside a capsule. Taking it out leaves zeros.
 #[repr(transparent)]
 struct Given<T: Released>(T);
 

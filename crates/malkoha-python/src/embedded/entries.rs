@@ -17,7 +17,7 @@ use crate::errors::Raise;
 
 /// The most entries of a chunk.
 const CHUNK: usize = 1024;
-/// A chunk of so many bytes is not continued.
+/// A chunk of this many bytes is not continued.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Which entries are to be returned, and what of them.

@@ -38,7 +38,7 @@ pub(super) struct Form {
     pub(super) text: bool,
 }
 
-/// From this length on, the memory for an object may be missing.
+/// From this length on, the memory for an object might be missing.
 const LARGE: usize = 1 << 16;
 
 impl Form {

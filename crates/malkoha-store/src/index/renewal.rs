@@ -34,7 +34,7 @@ impl Index {
     }
 
     /// Inserts keys of a part again, given their hashes and the locations that they had. Skips
-    /// those that have other locations now. Meanwhile no file may be removed, because another key
+    /// those that have other locations now. Meanwhile no file must be removed, because another key
     /// could get the location.
     ///
     /// After an error the index lacks a key. No cause is known: a part refuses only locations that

@@ -3,14 +3,16 @@
 use std::io;
 use std::iter::successors;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::MAX_NUMBER;
+use super::expiring::Expiring;
 use super::header::{FileHeader, HEADER_BYTES};
-use super::order::Order;
 use super::record::HEAD;
-use super::usage::Usage;
+use super::run::Order;
 use crate::error::{Error, READ, Result};
 use crate::storage::{Readahead, Storage, StorageFile, View};
 
@@ -30,6 +32,27 @@ pub(crate) fn file_name(id: u64) -> String {
 pub(crate) fn parse_name(name: &str) -> Option<u64> {
     let id: u64 = name.strip_suffix(EXTENSION)?.parse().ok()?;
     (id < MAX_NUMBER && file_name(id) == name).then_some(id)
+}
+
+/// Bytes of a file that are useless, or may become so.
+#[derive(Default)]
+pub(super) struct Usage {
+    pub(super) dead: AtomicU64,
+    pub(super) tombstones: AtomicU64,
+    /// Bytes of present records that end. Writers, and opening, take the lock.
+    pub(super) expiring: Mutex<Expiring>,
+    /// Set once, when a store is opened, if the file's copy may have been interrupted.
+    pub(super) interrupted: OnceLock<Box<Interrupted>>,
+}
+
+/// An interrupted copy. The index no longer has the old places of copied puts, but it knows no
+/// places of tombstones.
+pub(super) struct Interrupted {
+    /// The sequence numbers that the tombstones in the copy had at first, in order. No two
+    /// tombstones share one.
+    pub(super) origins: Arc<[u64]>,
+    /// The most bytes that the copy still needs. The number falls as records are deleted or end.
+    pub(super) rest: u64,
 }
 
 /// A log file. Bytes below `end` are written, and never change.

@@ -53,7 +53,7 @@ impl FileHeader {
             sequence.saturating_add(later.into())
         };
         let likely = [Some(sequence), low.copied().map(of_record), Some(1)];
-        // The stored number comes last, because it may be damaged.
+        // The stored number comes last, because it might be damaged.
         let numbers = likely.into_iter().flatten().chain(stored.copied().map(u64::from_le_bytes));
         numbers.map(move |sequence| Self::new(id, sequence, seed, 0))
     }

@@ -8,44 +8,17 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use parking_lot::Mutex;
+use std::sync::atomic::Ordering;
 
 use super::UNIT;
 use super::file::LogFile;
 use super::header::HEADER_BYTES;
 use super::record::{Kind, Record};
-use super::run::{Run, begin, common};
+use super::run::{Run, Sorted, begin, common};
 use super::run_file::{run_name, to_bytes, written};
 use super::scan::Scan;
 use crate::error::{Error, Result};
 use crate::storage::{Storage, remove_if_there};
-
-/// The runs of each table that has records. `None` if the table was not kept in order.
-pub(super) type Tables = BTreeMap<u32, Option<Vec<Arc<Run>>>>;
-
-/// The sorted records of a log file. Empty until somebody asks.
-#[derive(Default)]
-pub(super) struct Order {
-    sorted: Mutex<Sorted>,
-    bytes: AtomicU64,
-}
-
-#[derive(Default)]
-pub(super) struct Sorted {
-    /// All records before this offset are sorted.
-    pub(super) until: u64,
-    /// The sequence number of the record there.
-    pub(super) sequence: u64,
-    pub(super) tables: Tables,
-    /// Places without a whole record.
-    damaged: Vec<u64>,
-    /// Whether its file was read, or found missing.
-    looked: bool,
-    /// The offset until which its file has it.
-    saved: u64,
-}
 
 impl LogFile {
     /// The sorted records of a table at least up to an offset, and all places without a whole

@@ -64,14 +64,14 @@ impl LogFile {
         Record::checked(head, bytes, self.seed)
     }
 
-    /// The key of a record whose head and key are readable; the rest may be anything.
+    /// The key of a record whose head and key are readable; the rest might be anything.
     pub(crate) fn key_of_damaged(&self, offset: u64) -> Option<(u32, Vec<u8>)> {
         let head = self.head(offset)?;
         let bytes = self.view.get(offset, to_usize(head.shape.bytes()))?;
         head.key(&bytes).map(|key| (key.table, key.name.to_vec()))
     }
 
-    /// The name of the key of a record that was whole before. The record may be damaged since.
+    /// The name of the key of a record that was whole before. The record might be damaged since.
     #[inline(always)]
     pub(crate) fn name_at(&self, offset: u64) -> Option<Cow<'_, [u8]>> {
         let name = self.head(offset)?.shape.name();

@@ -153,7 +153,7 @@ impl Head {
         Some(Self { checksum, sequence, word, kind, shape: Shape { prefix, table, key, value } })
     }
 
-    /// The key in the bytes of the record. The checksum may be wrong.
+    /// The key in the bytes of the record. The checksum might be wrong.
     pub(crate) fn key<'a>(&self, bytes: &'a [u8]) -> Option<Key<'a>> {
         let (table, rest) =
             bytes.get(HEAD + self.shape.prefix..)?.split_at_checked(self.shape.table)?;
@@ -180,7 +180,7 @@ impl Head {
 }
 
 /// The length of the value, if this is the head of an uncompressed put without an end, of a key of
-/// the store itself that is as long as this one. The checksum may be wrong.
+/// the store itself that is as long as this one. The checksum might be wrong.
 #[inline(always)]
 pub(super) fn plain_value_bytes(head: &[u8; HEAD], key: Key<'_>) -> Option<usize> {
     /// All bits of the flags but that of a batch, and the length of the key.

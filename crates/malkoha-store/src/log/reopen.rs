@@ -83,7 +83,7 @@ impl LogFile {
         let mut at = bytes.start;
         while at < bytes.end {
             let next = bytes.end.min(at + PIECE);
-            // A copy, because the mapping of this file may be the destination.
+            // A copy, because the mapping of this file might be the destination.
             let piece = self.view.get(at, to_usize(next - at)).unwrap_or_default().into_owned();
             if self.is_lost() {
                 return Err(self.lost(at));

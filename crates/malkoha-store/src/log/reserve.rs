@@ -61,7 +61,7 @@ impl Reserve {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     storage.create(NAME, wanted).map(drop)
                 }
-                // Its second name may be another user's file.
+                // Its second name might be another user's file.
                 Ok(file) if file.is_shared().map_err(Error::io("look at", NAME))? => {
                     storage.remove(NAME).and_then(|()| storage.create(NAME, wanted).map(drop))
                 }

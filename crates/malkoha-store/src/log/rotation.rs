@@ -66,7 +66,7 @@ impl Writer {
         if self.is_nearly_full(longest) {
             return longest;
         }
-        // A file may be longer for a single batch, and there is room for its copy without this.
+        // A file can be longer for a single batch, and there is room for its copy without this.
         longest.min(longest_file(files.bytes(), self.file_bytes))
     }
 

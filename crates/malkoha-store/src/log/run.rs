@@ -1,11 +1,40 @@
 //! The puts of a table in a log file, sorted by key.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use parking_lot::Mutex;
 
 use super::UNIT;
 use super::file::LogFile;
 use crate::error::Result;
+
+/// The runs of each table that has records. `None` if the table was not kept in order.
+pub(super) type Tables = BTreeMap<u32, Option<Vec<Arc<Run>>>>;
+
+/// The sorted records of a log file. Empty until somebody asks.
+#[derive(Default)]
+pub(super) struct Order {
+    pub(super) sorted: Mutex<Sorted>,
+    pub(super) bytes: AtomicU64,
+}
+
+#[derive(Default)]
+pub(super) struct Sorted {
+    /// All records before this offset are sorted.
+    pub(super) until: u64,
+    /// The sequence number of the record there.
+    pub(super) sequence: u64,
+    pub(super) tables: Tables,
+    /// Places without a whole record.
+    pub(super) damaged: Vec<u64>,
+    /// Whether its file was read, or found missing.
+    pub(super) looked: bool,
+    /// The offset until which its file has it.
+    pub(super) saved: u64,
+}
 
 /// Positions of records, by key. Their keys stay in the log, except for a part of each that is
 /// usually enough for a search.
@@ -46,7 +75,7 @@ impl Run {
         (!file.is_lost()).then(|| Arc::new(Self { units, shared: shared.to_vec(), begins }))
     }
 
-    /// The part of a key behind so many bytes that all keys begin with.
+    /// The part of a key behind this many bytes that all keys begin with.
     fn begin(&self, at: usize, shared: usize) -> Option<u64> {
         let (before, part) = (&self.shared[shared..], *self.begins.get(at)?);
         let moved = u32::try_from(8 * before.len()).ok().and_then(|bits| part.checked_shr(bits));

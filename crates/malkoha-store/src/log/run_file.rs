@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::file::LogFile;
 use super::header::{FileHeader, HEADER_BYTES};
-use super::order::{Sorted, Tables};
-use super::run::Run;
+use super::run::{Run, Sorted, Tables};
 use super::{UNIT, to_usize};
 use crate::storage::Storage;
 

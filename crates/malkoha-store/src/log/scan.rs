@@ -60,7 +60,7 @@ impl<'a> Scan<'a> {
             self.file.will_need(begin, 2 * AHEAD);
             self.announced = begin + 2 * AHEAD;
         }
-        // Bytes that a piece lacks may have been written since, or may be readable by themselves.
+        // Bytes that a piece lacks can have been written since, or be readable by themselves.
         let ahead = self.file.next_record(&mut self.sequential, offset);
         match ahead.or_else(|| self.file.try_record(offset)) {
             Some(record) if follows(record.head.sequence, sequence, 1) => {
@@ -130,7 +130,7 @@ fn follows(low: u32, next: u64, window: u32) -> bool {
 pub(crate) fn find_record(file: &LogFile, offset: u64, sequence: u64) -> Option<(u64, u64)> {
     /// The most records that damage can have hidden.
     const WINDOW: u32 = 1 << 28;
-    /// Bytes that are read together, because each read may be a system call.
+    /// Bytes that are read together, because each read might be a system call.
     const PIECE: u64 = 1 << 16;
     let mut at = offset;
     while let Some(written) = file.written(at) {

@@ -1,34 +1,11 @@
 //! Counts of dead bytes and tombstones of a log file, and what is known about its copy.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
-
-use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::expiring::Expiring;
-use super::file::LogFile;
+use super::file::{Interrupted, LogFile};
 use super::header::HEADER_BYTES;
-
-/// Bytes of a file that are useless, or may become so.
-#[derive(Default)]
-pub(super) struct Usage {
-    dead: AtomicU64,
-    tombstones: AtomicU64,
-    /// Bytes of present records that end. Writers, and opening, take the lock.
-    expiring: Mutex<Expiring>,
-    /// Set once, when a store is opened, if the file's copy may have been interrupted.
-    interrupted: OnceLock<Box<Interrupted>>,
-}
-
-/// An interrupted copy. The index no longer has the old places of copied puts, but it knows no
-/// places of tombstones.
-struct Interrupted {
-    /// The sequence numbers that the tombstones in the copy had at first, in order. No two
-    /// tombstones share one.
-    origins: Arc<[u64]>,
-    /// The most bytes that the copy still needs. The number falls as records are deleted or end.
-    rest: u64,
-}
 
 impl LogFile {
     /// Bytes of records that were overwritten or deleted, or that have ended.

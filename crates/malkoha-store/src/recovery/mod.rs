@@ -12,8 +12,9 @@ use crate::index::{self, Checkpoint, FileEntry, Index};
 use crate::log::{LogFile, LogFiles, file_name, parse_name, parse_run_name, random_seed};
 use crate::replay::each_part;
 use crate::storage::Storage;
-use crate::store::LostKey;
-use crate::store::backup::UNFINISHED;
+
+/// A file that a copy has until it is complete: with it the directory is not a store.
+pub(crate) const UNFINISHED: &str = "BACKUP.unfinished";
 
 /// The remains of a crash, and the damage, that opening found. If a store is opened read-only while
 /// another process writes to it, that write looks the same.
@@ -31,6 +32,19 @@ pub struct Recovery {
     /// Keys that were written there and not put later, as far as they can be read. One that was
     /// deleted later is among them.
     pub lost_keys: Vec<LostKey>,
+}
+
+/// A key that was written where something is damaged now, and not later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostKey {
+    /// The name of its table. `None` for a key of the store itself, and where the list of tables is
+    /// lost.
+    pub table: Option<String>,
+    /// The number of its table; 0 for the store itself.
+    pub table_number: u32,
+    /// The key.
+    pub key: Vec<u8>,
 }
 
 /// Bytes behind the end of the log.

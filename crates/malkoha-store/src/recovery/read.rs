@@ -86,7 +86,7 @@ impl Opening<'_> {
             }
         };
         let (end, sequence) = (scan.offset(), scan.sequence());
-        // A page lost after its checksum was compared reads as zeros, so a key may be wrong.
+        // A page lost after its checksum was compared reads as zeros, so a key might be wrong.
         if file.is_lost() && self.on_damage == OnDamage::Refuse {
             return Err(file.no_record(end));
         }

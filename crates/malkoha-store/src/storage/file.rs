@@ -166,7 +166,7 @@ impl StorageFile for OsFile {
     }
 
     fn prepare(&self, bytes: Range<u64>) {
-        // If pages need room, nothing may be written through a mapping.
+        // If pages need room, nothing must be written through a mapping.
         if let (Some(map), Writing::Mapped) = (self.mapping(), self.writing) {
             map.populate(bytes);
         }

@@ -100,7 +100,7 @@ fn is_of_another(file: &File, number: &str) -> io::Result<bool> {
 /// Notes the directory in which a file is locked. Synced, as others may look from other machines.
 fn sign(file: &File, number: &str) -> io::Result<()> {
     let last = signature(file)?;
-    // Anything else may be another user's file, by a second name.
+    // Anything else might be another user's file, by a second name.
     if last != number.as_bytes() && last.iter().all(u8::is_ascii_digit) {
         file.set_len(0)?;
         write_all_at(file, number.as_bytes(), 0)?;

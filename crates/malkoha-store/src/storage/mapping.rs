@@ -32,7 +32,7 @@ pub(super) fn note_lost() {
 /// A log is written once: [`get`](Self::get) returns bytes only after they were written, and they
 /// are never written again. All writers in this process keep to that, and the store's lock keeps
 /// other processes from writing. Opening a store read-only searches for the end of the log, where
-/// another process may be writing: bytes that do not match their checksum there are not used.
+/// another process might be writing: bytes that do not match their checksum there are not used.
 ///
 /// # Lost pages
 ///

@@ -126,7 +126,7 @@ impl Storage for OsStorage {
         let path: Vec<u16> = self.path.as_os_str().encode_wide().chain([0]).collect();
         let (mut free, mut total) = (0, 0);
         // SAFETY: the path ends with a zero, two pointers are to live numbers of this width, and
-        // the third may be null.
+        // the third can be null.
         let done = unsafe {
             GetDiskFreeSpaceExW(path.as_ptr(), &raw mut free, &raw mut total, ptr::null_mut())
         };

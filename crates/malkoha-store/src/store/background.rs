@@ -129,7 +129,7 @@ impl Drop for Background {
     }
 }
 
-/// A file, which may be gone by then, and the stretch up to which it needs memory.
+/// A file, which might be gone by then, and the stretch up to which it needs memory.
 type Request = (Weak<LogFile>, u64);
 
 /// Prepares memory for the log's end before a write needs it. The first write into the next two

@@ -8,10 +8,9 @@ use super::Store;
 use crate::error::{Error, Result};
 use crate::index;
 use crate::log::{file_name, parse_name};
+use crate::recovery::UNFINISHED;
 use crate::storage::{LOCK, make_directories, sync_directory};
 
-/// A file that a copy has until it is complete: with it the directory is not a store.
-pub(crate) const UNFINISHED: &str = "BACKUP.unfinished";
 /// A file that a complete copy has. Its last line is written when everything else is durable.
 const FINISHED: &str = "BACKUP";
 const NOT_EMPTY: &str = "a backup needs a directory without files";

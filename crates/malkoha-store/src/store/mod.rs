@@ -53,7 +53,7 @@ pub use table::{Table, TableSnapshot};
 use tables::Tables;
 use throttle::Throttle;
 use uncommitted::{Quiet, Uncommitted};
-pub use verify::{LostKey, Verification};
+pub use verify::Verification;
 
 /// An open store. It can be shared among threads: all operations take `&self`.
 ///

@@ -153,7 +153,7 @@ impl Store {
             writer.tail.as_ref().map_or(Ok(()), |tail| tail.trim())?;
             writer.reserve.close(&*self.inner.storage)?;
         }
-        // If there was no room for it, there may be now. The log is synced, so it is not essential.
+        // If there was no room for it, there can be now. The log is synced, so it is not essential.
         match checkpoint.or_else(|_| self.inner.checkpoint(&mut maintained)) {
             Ok(()) | Err(Error::NoSpace { .. }) => {}
             failed => return failed,
@@ -191,7 +191,7 @@ pub(super) fn locked(path: &Path, create: bool) -> Result<(OsStorage, Lock)> {
     }
 }
 
-/// The directory at `path`, which may be that of a store.
+/// The directory at `path`, which might be that of a store.
 fn directory(path: &Path) -> Result<OsStorage> {
     use io::ErrorKind::{NotADirectory, NotFound};
     let name = || path.display().to_string();
@@ -230,7 +230,7 @@ pub(super) fn writable(
     tables: Tables,
 ) -> Result<Inner> {
     let Recovered { next_id, sequence, seed, checkpointed, .. } = recovered;
-    // Before anything is changed: it may be another user's file.
+    // Before anything is changed: it might be another user's file.
     let reserve = Reserve::found(&*storage)?;
     for name in &recovered.useless {
         storage.remove(name).map_err(Error::io("remove", &**name))?;

@@ -22,7 +22,7 @@ impl Inner {
                     return Ok(());
                 }
                 let renewed = self.index.renew(part, self.hashes_at(&locations));
-                // The log has keys that the index lacks, and no checkpoint may be without them.
+                // The log has keys that the index lacks, and no checkpoint must leave them out.
                 renewed.inspect_err(|error| self.commit.fail(error))?;
                 segment += 1;
             }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::compaction::Pace;
 use super::open::{locked, writable};
 use super::tables::Tables;
-use super::{Inner, LostKey, Store};
+use super::{Inner, Store};
 use crate::error::{Error, Result, is_device_error};
 use crate::options::Options;
-use crate::recovery::{OnDamage, recover};
+use crate::recovery::{LostKey, OnDamage, recover};
 
 /// The result of a repair.
 #[derive(Debug, Default)]

@@ -176,7 +176,7 @@ impl Snapshot {
             if live {
                 return Some(Ok(Located { location, file, record }));
             }
-            // A page lost meanwhile reads as zeros, so the key may be wrong.
+            // A page lost meanwhile reads as zeros, so the key might be wrong.
             file.check_read(location).err().map(Err)
         })
     }

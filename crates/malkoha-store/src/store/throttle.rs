@@ -125,7 +125,7 @@ impl Inner {
         self.throttle.pressure(self.options.log_ratio, given)
     }
 
-    /// Waits until `bytes` bytes may be written.
+    /// Waits until `bytes` bytes can be written.
     #[inline]
     pub(super) fn wait_for_space(&self, bytes: u64) {
         if self.options.background && self.pressure(0) > 0.0 {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::index;
 use crate::locate::{Located, locate};
 use crate::log::{Key, Kind, LogFile};
+use crate::recovery::LostKey;
 
 /// The result of a verification.
 #[derive(Debug, Default)]
@@ -67,19 +68,6 @@ impl Store {
         }
         Ok(found)
     }
-}
-
-/// A key that was written where something is damaged now, and not later.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LostKey {
-    /// The name of its table. `None` for a key of the store itself, and where the list of tables is
-    /// lost.
-    pub table: Option<String>,
-    /// The number of its table; 0 for the store itself.
-    pub table_number: u32,
-    /// The key.
-    pub key: Vec<u8>,
 }
 
 impl LostKey {

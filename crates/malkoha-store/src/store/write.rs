@@ -150,7 +150,7 @@ impl Inner {
         let kept = if is_durable {
             let position = writer.position;
             drop((writer, files));
-            // Also if nothing was written: a key may be absent because of a delete that is not
+            // Also if nothing was written: a key might be absent because of a delete that is not
             // durable yet.
             self.wait_durable(position)?;
             None

@@ -23,7 +23,7 @@ fn run(seed: u64, durability: Durability, steps: usize) -> History {
     // Visible writes are the same, but the written ones differ.
     let compression = if seed.is_multiple_of(3) { Compression::Lz4 } else { Compression::None };
     let options = options().durability(durability).file_bytes(1 << 12).compression(compression);
-    // Of a store in order, crashes also leave files of sorted records as they may be.
+    // Of a store in order, crashes also leave files of sorted records as they are.
     let options = options.ordered(seed % 5 < 3);
     let mut open = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
     let mut random = Random(seed | 1);

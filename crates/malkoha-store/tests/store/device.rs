@@ -158,7 +158,7 @@ fn a_failed_sync_ends_writes_that_wait_for_room() {
     let storage = Simulated::default();
     let options = options().background(true);
     let store = Store::open_in(Arc::new(storage.clone()), None, &options).unwrap();
-    // More than the log may be longer than what lives in it.
+    // More than the log can be longer than what lives in it.
     store.put(b"large", &vec![1; 20 << 20]).unwrap();
     storage.fail_syncs(true);
     store.put(b"large", &vec![2; 20 << 20]).unwrap();

@@ -60,7 +60,7 @@ pub(super) fn hasher(
 }
 
 /// The options of CF.RESERVE that give a filter this hash on any server. LIKE is not enough,
-/// because the other filter may be gone by then.
+/// because the other filter might be gone by then.
 pub(super) fn spelled_out(hasher: KeyHasher) -> [Vec<u8>; 2] {
     let (name, value) = match hasher.seed() {
         Some(seed) => ("SEED", seed.to_string()),

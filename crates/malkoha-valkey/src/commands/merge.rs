@@ -15,8 +15,8 @@ pub(super) fn merge(context: &Context, args: &Args<'_>) -> Result<(), CommandErr
     if args.iter(2).any(|source| source == name) {
         return Err(CommandError::MERGE_INTO_ITSELF);
     }
-    // One of them may be what another merge or a sweep replaces. Before any is lent for this one,
-    // since a source may be named twice.
+    // One of them might be what another merge or a sweep replaces. Before any is lent for this one,
+    // since a source can be named twice.
     for index in 1..args.len() {
         if let Some(filter) = context.open(args, index).ours()? {
             context.unless_lent(filter)?;

@@ -130,7 +130,7 @@ fn out_of_range(option: &str, range: &str) -> CommandError {
     CommandError::message(format!("{option}: value must be in the range {range}"))
 }
 
-/// Bytes that a new filter will take, at most: an error if that is more than it may be, unless the
+/// Bytes that a new filter will take, at most: an error if that is more than it can be, unless the
 /// primary or a file orders it.
 pub(super) fn room_for(
     context: &Context,

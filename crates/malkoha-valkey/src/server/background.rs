@@ -37,7 +37,7 @@ pub(crate) struct Given<'a> {
     replies: *mut RedisModuleCtx,
 }
 
-// SAFETY: a context for replies may be used by any thread, one at a time: nobody else uses it until
+// SAFETY: a context for replies can be used by any thread, one at a time: nobody else uses it until
 // the work is done. The argument is not changed, and stays as long.
 unsafe impl Send for Given<'_> {}
 

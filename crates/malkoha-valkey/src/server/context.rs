@@ -67,7 +67,7 @@ impl Context {
         self.next.take()
     }
 
-    /// Whether the command may be continued later: not in transactions and scripts, nor when it
+    /// Whether the command can be continued later: not in transactions and scripts, nor when it
     /// comes from the primary or a file.
     pub(crate) fn can_wait(&self) -> bool {
         self.is_resumed()

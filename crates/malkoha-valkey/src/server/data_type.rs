@@ -193,7 +193,7 @@ unsafe extern "C" fn defrag(
 /// The context must be that of the call.
 unsafe fn relocate<T>(context: *mut RedisModuleDefragCtx, place: &mut Box<T>) {
     // SAFETY: the caller's promise. The box was made by the server's allocator, and nobody else
-    // knows its address; like any value of Rust what is in it may be moved byte for byte. The old
+    // knows its address; like any value of Rust what is in it can be moved byte for byte. The old
     // place is gone then, and is not freed again.
     unsafe {
         let moved = call!(RedisModule_DefragAlloc(context, (&raw mut **place).cast()));

@@ -182,7 +182,7 @@ pub(crate) struct Args<'a> {
 impl<'a> Args<'a> {
     /// # Safety
     ///
-    /// `argv` must be `argc` strings of the server that outlive `'a`; it may be null for none.
+    /// `argv` must be `argc` strings of the server that outlive `'a`; it can be null for none.
     pub(super) unsafe fn new(argv: *mut *mut RedisModuleString, argc: c_int) -> Self {
         let count = usize::try_from(argc).unwrap_or(0);
         if count == 0 {

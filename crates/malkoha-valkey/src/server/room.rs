@@ -35,7 +35,7 @@ impl Context {
         if self.must_obey() { u64::MAX } else { max_filter_bytes() }
     }
 
-    /// An error if no filter may take so many bytes, or `maxmemory` leaves no room for them.
+    /// An error if no filter may take this many bytes, or `maxmemory` leaves no room for them.
     pub(crate) fn check_room(&self, bytes: u64) -> Result<(), CommandError> {
         if bytes > self.limit() {
             return Err(CommandError::too_large());
@@ -43,7 +43,7 @@ impl Context {
         self.has_memory_for(bytes).then_some(()).ok_or(CommandError::NO_MEMORY)
     }
 
-    /// Whether `maxmemory` leaves room for so many bytes more. Where the server evicts, it makes
+    /// Whether `maxmemory` leaves room for this many bytes more. Where the server evicts, it makes
     /// room after the command. Then only what does not fit an empty server is refused.
     pub(crate) fn has_memory_for(&self, bytes: u64) -> bool {
         // The server looks before each command, whose little it then gives.

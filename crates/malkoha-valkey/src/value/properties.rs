@@ -27,7 +27,7 @@ pub(crate) struct Properties {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expiry {
     pub(crate) ttl: u64,
-    /// How much longer they may be remembered; by default a fifteenth of that time.
+    /// How much longer they can be remembered; by default a fifteenth of that time.
     pub(crate) resolution: Option<u64>,
 }
 

@@ -60,7 +60,7 @@ macro_rules! all {
 /// Why tables are not united.
 #[derive(Debug)]
 pub(crate) enum NotUnited {
-    /// All together are larger than a filter may be.
+    /// All together are larger than a filter can be.
     TooLarge,
     /// They are of different kinds.
     Kinds,

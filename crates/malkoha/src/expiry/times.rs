@@ -215,7 +215,7 @@ impl Times {
     pub(crate) fn age(&self, block: usize, label: u64) -> Option<u64> {
         let swept = self.swept[block];
         let age = swept.wrapping_sub(label) & self.label_mask;
-        // In a forged file, labels may be older than epoch 0.
+        // In a forged file, labels might be older than epoch 0.
         let age = age.saturating_add(self.epoch - swept);
         (age <= self.window.steps.into()).then_some(age)
     }
@@ -235,7 +235,7 @@ impl Times {
         self.swept[block] == self.epoch
     }
 
-    /// The only label that has expired since a block was swept; none if there may be several.
+    /// The only label that has expired since a block was swept; none if there might be several.
     pub(crate) fn expired_label(&self, block: usize) -> Option<u64> {
         let steps = u64::from(self.window.steps);
         let one = self.epoch - self.swept[block] == 1;

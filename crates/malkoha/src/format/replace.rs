@@ -71,7 +71,7 @@ pub fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// A file that nobody else uses, whatever other threads and processes save at the same time. Its
-/// name is short, since that of `path` may be as long as names can be. Nobody can read it who could
+/// name is short, since that of `path` can be as long as names can be. Nobody can read it who could
 /// not read a file with these permissions, because it may hold the key of a hash.
 fn new_file_near(path: &Path, old: Option<&Metadata>) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);

@@ -133,14 +133,14 @@ impl Directory {
         directory.entries.iter().all(|&entry| entry != vacant).then_some(directory)
     }
 
-    /// Whether this many segments may be this deep. They differ little in depth, unless keys are
+    /// Whether this many segments can be this deep. They differ little in depth, unless keys are
     /// chosen or the file is forged: neither must be able to fill the memory with a directory.
     pub(super) fn admits(depth: u32, segments: usize) -> bool {
         let most = MOST_ENTRIES.max(64 * segments as u64);
         segments <= MAX_SEGMENTS && depth <= MAX_DEPTH && 1 << depth <= most
     }
 
-    /// Whether a segment may be this deep, given the numbers of segments here and in other
+    /// Whether a segment can be this deep, given the numbers of segments here and in other
     /// partitions.
     pub(super) fn takes(&self, depth: u32, segments: usize) -> bool {
         Self::admits(depth, self.others + segments + 1)

@@ -63,7 +63,7 @@ impl Ages for Growing {
     fn sweep(&mut self, times: &mut Times) {
         while !times.all_swept() {
             let mut number = 0;
-            // A segment may be removed, and the last one, which may have been visited, takes its
+            // A segment can be removed, and the last one, which may have been visited, takes its
             // number.
             while number < self.segments() {
                 if times.is_swept(number) {

@@ -137,7 +137,7 @@ impl Growing {
         let [from, to] = [old, form].map(|form| Segment::new(any_codec.wide(), form));
         let mut into = [to.lengthened(bytes)];
         let (first, last) = (before & (GROUPS - 1), after - before);
-        // New buckets are those of consecutive groups, the last of which may be followed by the
+        // New buckets are those of consecutive groups, the last of which can be followed by the
         // first.
         let rest = (first + last).saturating_sub(GROUPS);
         let mut waiting = Vec::new();

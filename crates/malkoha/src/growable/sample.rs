@@ -32,7 +32,7 @@ impl Growing {
     }
 }
 
-/// Whether a batch of hashes is so large, for a tree of this many segments, that room may be made.
+/// Whether a batch of hashes is so large, for a tree of this many segments, that room can be made.
 pub(crate) fn is_large(hashes: usize, segments: usize) -> bool {
     hashes as f64 >= LEAST && (segments == 1 || hashes / segments >= LEAST_EACH)
 }

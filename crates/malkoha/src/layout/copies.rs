@@ -28,7 +28,7 @@ pub(crate) struct Overflow<'a> {
     pub(crate) max_kicks: u32,
 }
 
-/// [`insert`] into a table that may be [crowded](TableLayout::CROWDED): there it takes the emptier
+/// [`insert`] into a table that can be [crowded](TableLayout::CROWDED): there it takes the emptier
 /// place, in a sparse one the first with room. A table with values always counts as sparse.
 ///
 /// # Safety

@@ -131,3 +131,10 @@ impl<W: Word> ExpiringBuckets<W> {
         self.words.store(bytes, base, to, self.pushed(target, fingerprint, label));
     }
 }
+
+/// The buckets of a table of ages, in words that hold one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AgedBuckets {
+    Narrow(ExpiringBuckets<u64>),
+    Wide(ExpiringBuckets<u128>),
+}

@@ -193,7 +193,7 @@ impl Fill for Filling<'_> {
 pub(super) struct Announced {
     /// Each with its number.
     batches: Vec<(u64, New)>,
-    /// Batches that were looked at, for which room may be made.
+    /// Batches that were looked at, for which room can be made.
     begun: u64,
     /// Batches that have left: their keys are in the table.
     left: u64,

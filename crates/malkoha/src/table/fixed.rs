@@ -4,9 +4,9 @@ use core::ops::Deref;
 
 use crate::error::BuildError;
 use crate::geometry::{Geometry, Layout};
+use crate::layout::expiring::AgedBuckets;
 use crate::layout::{GapWindows, Lanes, NEVER, Relocate, Search, SemiSorted, Swar, TableLayout};
 use crate::spill::{Spill, SpillKey};
-use crate::table::expiring::AgedBuckets;
 use crate::table::memory::{Memory, zeroed};
 
 /// Everything about a table but its bytes.

@@ -250,7 +250,7 @@ fn hostile_headers_are_refused_without_an_allocation() {
     assert!(GrowableCuckooFilter::read_from(&bytes[..]).is_err());
 }
 
-/// The number of keys of a hostile file may be too low: removals do not lose others for that.
+/// The number of keys of a hostile file might be too low: removals do not lose others for that.
 #[test]
 fn a_file_that_claims_few_keys_loses_none() {
     let mut bytes = filter(10, 0.01, 300).to_bytes();

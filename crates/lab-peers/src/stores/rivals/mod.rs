@@ -9,7 +9,7 @@ mod rocksdb;
 use crate::ours;
 use crate::peer::Kind;
 
-/// All stores, ours first, those that have a cache of their own with one of so many bytes.
+/// All stores, ours first, those that have a cache of their own with one of this many bytes.
 pub(crate) fn all(cache: usize) -> Vec<Kind> {
     vec![
         Kind { name: "malkoha", opener: ours::open, cache },

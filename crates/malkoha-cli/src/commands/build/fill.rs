@@ -13,7 +13,7 @@ use crate::filter::{Item, Lines, bits_of, insert};
 /// How many tables are tried.
 const ATTEMPTS: u64 = 5;
 
-/// Default slots per bucket of a map. The values of a key lie in its two buckets, and beside
+/// Default slots per bucket of a map. The values of a key lie in its two buckets, and beyond
 /// the table when these are full.
 const BUCKET_SIZE: u32 = 4;
 

@@ -35,7 +35,7 @@ pub(super) struct Decider {
     next_save: Instant,
 }
 
-/// A state is saved at most this often, and takes at most one part in so many of the time.
+/// A state is saved at most this often, and takes at most one part in this many of the time.
 const SHORTEST: Duration = Duration::from_secs(1);
 const PART: u32 = 20;
 

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = parse_shingle)]
     shingle: Shingle,
 
-    /// With --near: this many bands of so many rows each, as in 16x8 [default: by SIMILARITY]
+    /// With --near: this many bands of this many rows each, as in 16x8 [default: by SIMILARITY]
     #[arg(long, value_name = "BANDSxROWS", value_parser = parse_bands, requires = "near")]
     bands: Option<Bands>,
 

@@ -52,7 +52,7 @@ pub(crate) struct DocumentArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What to do with a record that has no text
+    /// How to treat a record that has no text
     #[arg(long, value_name = "ACTION", default_value = "stop")]
     pub(crate) bad: OnBad,
 

@@ -63,7 +63,7 @@ pub(crate) struct Record {
     pub(crate) fate: Fate,
 }
 
-/// What stays of a record. Commands decide on texts alone.
+/// The part of a record that stays. Commands decide on texts alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Keep,
@@ -72,7 +72,7 @@ pub(crate) enum Fate {
     Cut(Vec<Range<usize>>),
 }
 
-/// What stays of each row of a group.
+/// The part that stays of each row of a group.
 #[derive(Default)]
 pub(super) struct Rows {
     stays: Vec<bool>,
@@ -118,7 +118,7 @@ pub(crate) enum Content {
     Blank,
 }
 
-/// What a text is prepared as.
+/// The prepared form of a text.
 pub(crate) trait Hashes: Default + Send + 'static {
     /// Bytes of it, with those elsewhere in memory.
     fn size_in_bytes(&self) -> usize;

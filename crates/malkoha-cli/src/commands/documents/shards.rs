@@ -41,7 +41,7 @@ impl Shard {
     }
 }
 
-/// The journal of a run in its output directory, which may be the input of another one.
+/// The journal of a run in its output directory, which might be the input of another one.
 pub(crate) const JOURNAL: &str = ".malkoha-dedup";
 
 /// The endings of names of Parquet files.
@@ -109,7 +109,7 @@ pub(super) fn is_found(path: &Path, inputs: &[PathBuf]) -> Result<bool> {
     Ok(is_below && is_shard(&path))
 }
 
-/// What lies below directories and is not read.
+/// Files below directories that are not read.
 #[derive(Default)]
 pub(super) struct LeftOut {
     count: usize,

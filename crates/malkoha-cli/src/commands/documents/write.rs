@@ -40,7 +40,7 @@ struct Open {
     form: Form,
 }
 
-/// What the file has.
+/// The content of the file.
 enum Form {
     Lines(Encoder),
     Table(Box<TableWriter>),
@@ -176,7 +176,7 @@ fn with<T>(
     }
 }
 
-/// A draft of a file that nobody can read who cannot read its input.
+/// A draft of a file, readable only for users who can read its input.
 fn draft(path: &Path, input: &Path) -> io::Result<Draft> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;

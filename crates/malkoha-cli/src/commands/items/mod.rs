@@ -131,7 +131,7 @@ pub(super) fn reducing<T: Item>(
 pub(super) struct Reduced<T> {
     pub(super) items: Vec<T>,
     pub(super) lines: u64,
-    /// What some of the keys would be, and the file.
+    /// Other forms of some of the keys, and the file.
     pub(super) candidates: Vec<(T, Candidate)>,
     pub(super) file: String,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a store, and which keys are gone.
+//! The damage of a store, and its lost keys.
 
 use std::collections::HashSet;
 

@@ -44,7 +44,7 @@ pub(super) struct Import {
     json: bool,
 }
 
-/// What was stored.
+/// Counts of the stored files.
 #[derive(Default, Serialize)]
 struct Sums {
     files: u64,

@@ -1,4 +1,4 @@
-//! What an insert moves: the library's own map, with the number of each line as its value, is read
+//! The moves of an insert: the library's own map, with each line's number as its value, is read
 //! before and after.
 
 use std::collections::BTreeMap;

@@ -56,7 +56,7 @@ impl Distinct {
 
     /// Makes room for the expected lines, when this many of all bytes were read, because half of
     /// the work of an insert into a growing map is growing. At most for twice the present number,
-    /// because later lines may be repetitions.
+    /// because later lines might be repetitions.
     pub(super) fn foresee(&mut self, read: u64) -> Result<()> {
         let len = self.map.len();
         let Some(outlook) = self.outlook.filter(|_| len >= self.room) else { return Ok(()) };

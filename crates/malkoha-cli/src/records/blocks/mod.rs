@@ -103,7 +103,7 @@ pub(super) struct Blocks {
     deeper: usize,
     /// A blank line was before this one.
     pub(super) is_apart: bool,
-    /// What the last line said of all entries of its block, and where these begin.
+    /// The verdict of the last line on all entries of its block, and where these begin.
     pub(super) turned: Option<(Mark, Verdict)>,
     /// The line itself, if it begins a block.
     here: Option<Place>,

@@ -1,4 +1,4 @@
-//! What headings, and the members of blocks, say of what is in them.
+//! The verdicts of headings, and of the members of blocks.
 
 use super::super::Unfit;
 use super::{Verdict, Word, is_of_allowed, is_of_blocked, meaning, verdict_of};

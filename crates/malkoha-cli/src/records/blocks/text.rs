@@ -1,4 +1,4 @@
-//! What the text of a line looks like that begins a block.
+//! The text of lines that begin a block.
 
 use std::borrow::Cow;
 

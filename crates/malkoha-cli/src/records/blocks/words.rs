@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::super::range::number;
 use super::is_one_of;
 
-/// What a word in a rule says.
+/// The meaning of a word in a rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     /// Where packets come from follows, or where they go.
@@ -105,7 +105,7 @@ pub(crate) fn table<T: Copy>(lists: &[(T, &'static str)]) -> HashMap<&'static [u
     lists.iter().flat_map(words).map(|(word, it)| (word.as_bytes(), it)).collect()
 }
 
-/// What words that follow each other mean. Only options of one letter have a case.
+/// The meaning of words that follow each other. Only options of one letter have a case.
 pub(crate) fn look_up<T: Copy>(words: &HashMap<&[u8], T>, phrase: &[&[u8]]) -> Option<T> {
     let (mut text, mut len) = ([0; 48], 0);
     for word in phrase {
@@ -138,7 +138,7 @@ pub(crate) fn is_count(word: &[u8]) -> bool {
     digits.split(|&it| it == b':').all(|it| !it.is_empty() && number(it).is_some())
 }
 
-/// What a word of a rule says. Only options of one letter have dashes.
+/// The meaning of a word of a rule. Only options of one letter have dashes.
 pub(crate) fn meaning(word: &[u8]) -> Option<Word> {
     let mut word = name(word);
     while word.len() > 2 && word.starts_with(b"-") {

@@ -32,7 +32,7 @@ pub(super) fn blocker(rule: &[u8]) -> Rule<'_> {
         [b'|', name @ ..] if memchr::memmem::find(name, b"://").is_none() => (name, ITSELF),
         rule => (rule.strip_prefix(b"|").unwrap_or(rule), ALL),
     };
-    // What ends with such a part is below a name.
+    // A pattern that ends with such a part is below a name.
     let (name, mut reach) = match name {
         [b'.', name @ ..] if reach == ALL => (name, Reach { itself: 0, ..reach }),
         name => (name, reach),

@@ -1,4 +1,4 @@
-//! What headings, and the members of blocks, say of the names in these.
+//! The verdicts of headings, and of the members of blocks, on the names in these.
 
 use super::super::Unfit;
 use super::super::blocks::{
@@ -85,7 +85,7 @@ impl Lines {
             b')' => at == 0,
             _ => true,
         });
-        // Keys of JSON may be names of companies, or domains.
+        // Keys of JSON might be names of companies, or domains.
         let is_name = item.starts_with(b"\"")
             && memchr::memchr(b':', item)
                 .is_some_and(|at| item[..at].iter().any(|it| b" .".contains(it)));
@@ -99,7 +99,7 @@ impl Lines {
         opened > 0
     }
 
-    /// What a member of a block says of all of its names.
+    /// The verdict of a member of a block on all of its names.
     pub(super) fn said_of_all(&self, item: &[u8]) -> Option<Verdict> {
         if item.starts_with(b"type ") || item.starts_with(b"in-view ") {
             return asks_elsewhere(item).then_some(Err(Unfit::Else));
@@ -152,7 +152,7 @@ fn inner(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// What the words of a heading or value say of names.
+/// The verdict of a heading or value on names.
 fn said_by(text: &[u8]) -> Option<Verdict> {
     let has = |is_one: fn(&[u8]) -> bool| parts(text).any(|it| !it.is_empty() && is_one(it));
     let is_verdict = |of: bool| parts(text).any(|it| verdict_of(it) == Some(of));

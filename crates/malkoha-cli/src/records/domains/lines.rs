@@ -22,7 +22,7 @@ pub(crate) struct Lines {
     number: u64,
     /// The line that decided what the last one says, if it was another one.
     pub(crate) under: Option<Place>,
-    /// What the last line said of all names of its block, and where these begin.
+    /// The verdict of the last line on all names of its block, and where these begin.
     pub(crate) turned: Option<(usize, Verdict)>,
     /// Whether the last line was a name of one label, and nothing else.
     pub(crate) is_label: bool,
@@ -120,7 +120,7 @@ impl Lines {
         if is_heading && !(item.starts_with(b"[") && item.contains(&b'.')) {
             return Line::Nothing;
         }
-        // What blocks by its form ends what a comment began.
+        // A rule that blocks by its form ends the block that a comment began.
         if self.blocks.verdict() == Some(Ok(true))
             && matches!(self.blocks.begins(), [b'#' | b';', ..])
             && words(line).next().is_some_and(is_nowhere)
@@ -171,7 +171,7 @@ fn plain(all: &[u8]) -> Option<(&[u8], bool)> {
             None => (line, true),
         },
     };
-    // A line of digits may be a time.
+    // A line of digits might be a time.
     let is_first = |it: &u8| it.is_ascii_alphabetic() || !is_alone && it.is_ascii_digit();
     let is_one = is_first(name.first()?) && is_name(name) && (address.is_none() || !is_local(name));
     is_one.then(|| (name, is_alone && is_label(name)))

@@ -111,7 +111,7 @@ fn hosts<'a>(line: &'a [u8], address: &[u8]) -> Rule<'a> {
     let mut names = names().filter(|name| !is_local(name)).peekable();
     match names.peek() {
         None => Rule::Nothing,
-        // What else the machine itself is called. Debian gives it 127.0.1.1.
+        // Other names of the machine itself. Debian gives it 127.0.1.1.
         Some(_) if has_local || address == b"127.0.1.1" => Rule::Unfit(Unfit::Own),
         Some(_) if is_host(address) => Rule::Unfit(Unfit::Else),
         Some(_) => Rule::Many(Box::new(names), ALL),

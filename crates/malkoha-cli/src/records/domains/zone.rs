@@ -13,7 +13,7 @@ pub(super) struct Zone {
     apex: Vec<u8>,
     /// Whether a record says its name, which is guessed otherwise.
     is_sure: bool,
-    /// What relative names have behind them, which may be nothing.
+    /// The end that relative names leave out; it can be empty.
     origin: Option<Vec<u8>>,
 }
 
@@ -58,7 +58,7 @@ impl Zone {
             (_, Some(origin)) => origin,
         };
         match origin.strip_suffix(&*self.apex) {
-            // Of a zone whose name is not known, the origin may be a part of the name.
+            // Of a zone whose name is not known, the origin might be a part of the name.
             Some(b"") if self.is_sure || name.contains(&b'.') => Some(name.into()),
             Some([before @ .., b'.']) if self.is_sure => Some([name, before].join(&b'.').into()),
             _ => None,

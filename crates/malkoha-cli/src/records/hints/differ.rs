@@ -252,7 +252,7 @@ fn told(with: &str, what: &str, without: &str, remedy: &str) -> String {
     format!("records of {with} {what}, unlike those of {without}: {remedy}")
 }
 
-/// What a key begins or ends with, and the rest, if there is one.
+/// The beginning or end of a key, and the rest, if there is one.
 fn cut(key: &[u8], len: usize, at_end: bool) -> Option<(&[u8], &[u8])> {
     let at = if at_end { key.len().checked_sub(len)? } else { len };
     let (start, end) = key.split_at_checked(at)?;
@@ -260,7 +260,7 @@ fn cut(key: &[u8], len: usize, at_end: bool) -> Option<(&[u8], &[u8])> {
     (!rest.is_empty()).then_some((common, rest))
 }
 
-/// What more than half of `count` texts are.
+/// The text that more than half of `count` texts equal.
 fn majority<'a>(texts: impl Iterator<Item = &'a [u8]>, count: usize) -> Option<&'a [u8]> {
     let mut counts = HashMap::new();
     texts.for_each(|text| *counts.entry(text).or_insert(0) += 1);

@@ -74,7 +74,7 @@ impl Parted {
         8 * self.has[number(look)] <= self.all
     }
 
-    /// Whether so many are most of those with the sign of a look whose fields were looked up.
+    /// Whether this many are most of those with the sign of a look whose fields were looked up.
     pub(super) fn are_most(&self, count: usize, look: &Look) -> bool {
         2 * count >= self.read[number(look)]
     }
@@ -89,7 +89,7 @@ pub(super) type At = (usize, usize);
 
 /// Which fields are whole keys of the other side.
 pub(super) enum Equal {
-    /// The one of this number, from 0, of so many.
+    /// The one of this number, from 0, of this many.
     Field(usize, usize),
     /// Several of a record.
     Several,

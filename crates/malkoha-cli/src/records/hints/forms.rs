@@ -1,4 +1,4 @@
-//! What keys would be if they were written otherwise.
+//! Other forms of keys.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::records::spelling::Joined;
 /// Forms that are kept, whichever have the smallest hashes.
 const MOST: usize = 4096;
 
-/// Of longer keys, fields in so many bytes are looked at.
+/// Of longer keys, fields in this many bytes are looked at.
 pub(super) const MOST_BYTES: usize = 4096;
 
 /// Number of bits that are checked before forms, as a power of two.
 const BITS: u32 = 16;
 
-/// What a key would be.
+/// Another form of a key.
 pub(super) struct Form {
     /// The number of the look that it is without.
     pub(super) look: usize,
@@ -28,12 +28,12 @@ pub(super) struct Form {
     pub(super) text: Vec<u8>,
 }
 
-/// What keys are without looks, of files that were read.
+/// Keys without looks, of files that were read.
 pub(crate) struct Forms {
     /// The look of each, the file, and where it was.
     forms: BTreeMap<Vec<u8>, (usize, usize, At)>,
     bits: Vec<u64>,
-    /// Their hashes have so many zeros in front.
+    /// Their hashes have this many zeros in front.
     zeros: u32,
     hasher: KeyHasher,
     records: usize,
@@ -125,7 +125,7 @@ impl Keys {
         }
     }
 
-    /// What a key would be without each of its looks; fields only if these are wanted. Counts what
+    /// The forms of a key without each of its looks; fields only if these are wanted. Counts what
     /// it has between fields.
     pub(super) fn forms_of(&self, key: &[u8], with_fields: bool, parted: &mut Parted) -> Vec<Form> {
         if self.spelling.joined != Joined::Nothing && key.contains(&b'\t') {
@@ -167,7 +167,7 @@ impl Keys {
         forms
     }
 
-    /// What a key would be with looks, if it can be without.
+    /// The forms of a key with looks, if it can be without.
     pub(super) fn forms_with(key: &[u8]) -> impl Iterator<Item = Form> {
         let with = looks().enumerate().filter_map(|(look, it)| Some((look, it.with?)));
         let forms = with.map(|(look, with)| Form { look, field: 0, text: with(key) });
@@ -178,7 +178,7 @@ impl Keys {
 /// Forms among which others are not repeated.
 const MOST_KNOWN: usize = 16;
 
-/// What several fields would be without the looks that they have.
+/// Several fields without the looks that they have.
 fn forms_of_fields(fields: &[&[u8]]) -> Vec<Form> {
     let whole = |(number, look): (usize, &Look)| {
         let without = |field: &&[u8]| (look.without)(field).into_iter().find(|it| !it.is_empty());

@@ -26,7 +26,7 @@ pub(super) struct Proved {
     found: Mutex<Vec<Found>>,
     /// Of each look, forms that were looked up.
     pub(super) tries: [AtomicUsize; LOOKS],
-    /// What files have between fields.
+    /// The separators that files have between fields.
     parted: Mutex<BTreeMap<String, Parted>>,
     /// A key is equal to one of the other side.
     pub(super) is_any_equal: AtomicBool,
@@ -70,7 +70,7 @@ pub(super) struct Found {
     /// The file whose keys have it, and the other one, where they are known.
     pub(super) with: Option<String>,
     pub(super) without: Option<String>,
-    /// What they would be.
+    /// Their other form.
     pub(super) forms: BTreeMap<Vec<u8>, At>,
 }
 
@@ -84,7 +84,7 @@ impl Found {
         equal(&self.forms).filter(|_| self.look().is_field())
     }
 
-    /// Whether it is told, at this rate of mistakes.
+    /// Whether it is reported, at this rate of mistakes.
     fn is_told(&self, fpr: f64, least: usize, parted: &BTreeMap<String, Parted>) -> bool {
         let tries = PROVED.tries[self.number].load(Ordering::Relaxed);
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
@@ -118,7 +118,7 @@ pub(super) fn note(number: usize, [with, without]: [Option<&str>; 2], form: &[u8
     }
 }
 
-/// What was proved: the looks of more keys than are found by mistake, at this rate.
+/// The proved looks: of more keys than are found by mistake, at this rate.
 pub(super) fn proved(is_any_equal: bool, fpr: f64) -> Vec<Found> {
     let are_few = !is_any_equal && PROVED.unequal.load(Ordering::Relaxed) <= 2 * LEAST;
     let least = if are_few { 1 } else { LEAST };

@@ -11,26 +11,26 @@ use super::without::{
 };
 use crate::records::spelling::trimmed;
 
-/// What a key would be with a look.
+/// A key with a look.
 type With = fn(&[u8]) -> Vec<u8>;
 
 /// A property of a key.
 pub(super) struct Look {
     /// Keys that have it have one of these signs; all keys may have it if there are none.
     pub(super) signs: u128,
-    /// What a key would be without it; nothing if the key lacks it.
+    /// A key without it; nothing if the key lacks it.
     pub(super) without: fn(&[u8]) -> Vec<Vec<u8>>,
-    /// What a key would be with it, if that is one text.
+    /// A key with it, if that is one text.
     pub(super) with: Option<With>,
     /// Keys of both sides may have it, and be the same without it.
     pub(super) folds: bool,
     pub(super) what: &'static str,
-    /// What to do if one side alone has it.
+    /// The remedy if one side alone has it.
     pub(super) remedy: &'static str,
 }
 
 impl Look {
-    /// What keys have it.
+    /// The description of keys that have it.
     const fn with(self, with: With) -> Self {
         Self { with: Some(with), ..self }
     }
@@ -44,7 +44,7 @@ impl Look {
         FIELDS.iter().any(|it| it.what == self.what)
     }
 
-    /// Whether it is told if nothing else is.
+    /// Whether it is reported if nothing else is.
     pub(super) fn is_weak(&self) -> bool {
         WEAK.iter().any(|it| it.what == self.what)
     }
@@ -250,7 +250,7 @@ pub(super) const SPELLED: [Look; 5] = [
     .folding(),
 ];
 
-/// Signs that keys may be without. They are told if nothing else is.
+/// Signs that keys can lack. They are reported if nothing else is.
 pub(super) const WEAK: [Look; 3] = [
     look(b"", |key| one(unframed(key)), "have signs around them", "cut these off first").folding(),
     look(b"", |key| one(bare(key)), SIGNS, "").folding(),

@@ -1,4 +1,4 @@
-//! What files look like by their first records, where that is not the form in which they are read.
+//! The apparent form of files by their first records, where they are read in another form.
 
 use anyhow::{Result, bail};
 
@@ -52,13 +52,13 @@ impl Keys {
         Ok(())
     }
 
-    /// What would be digested.
+    /// The texts that would be digested.
     pub(crate) fn undigested(&self) -> Self {
         let digest = self.digest.filter(|it| matches!(it, Digested::Is(_)));
         Self { digest, ..self.clone() }
     }
 
-    /// What a file that begins so seems to be, if it has no records of this form, and the remedy.
+    /// The apparent form of a file that begins so and has no records of this form, and the remedy.
     fn misread(&self, text: &[u8], start: &[u8]) -> Option<&'static str> {
         let separator = self.form.separator;
         let has_separator = memchr::memchr(separator, text).is_some();
@@ -100,7 +100,7 @@ impl Keys {
         })
     }
 
-    /// What a file that begins so seems to be, although it is read otherwise, and the remedy.
+    /// The apparent form of a file that begins so and is read otherwise, and the remedy.
     fn mistaken(&self, text: &[u8], start: &[u8]) -> Option<String> {
         let mut lines = start.split(|&byte| byte == self.form.separator);
         let [first, second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(b""));

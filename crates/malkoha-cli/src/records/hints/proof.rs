@@ -17,14 +17,14 @@ use crate::records::batch::Batch;
 use crate::records::keys::Keys;
 
 /// All keys up to this number are looked at, and of as many others one in 2, in 4 and so on; fewer
-/// if so many had looks.
+/// if this many had looks.
 const DENSE: usize = 256;
 
-/// Of so many that have looks, fields are looked up, and of one in so many others.
+/// Of this many that have looks, fields are looked up, and of one in this many others.
 const DENSE_FIELDS: usize = 128;
 const SPARSE_FIELDS: usize = 16;
 
-/// So many keys are looked up with looks, and one in so many others.
+/// This many keys are looked up with looks, and one in this many others.
 const DENSE_WITH: usize = 64;
 
 /// The look that keys of both sides have, if they are the same without the look of one and that of
@@ -97,7 +97,7 @@ impl Batch<'_, '_> {
         self.prove(unequal, |i| !found[i], forms, &find)
     }
 
-    /// What some of these keys would be without their looks, and with others, given how many are of
+    /// Some of these keys without their looks, and with others, given how many are of
     /// interest.
     pub(crate) fn candidates(
         &self,
@@ -148,7 +148,7 @@ impl Batch<'_, '_> {
     }
 }
 
-/// What the key of a record would be without its looks, or with them.
+/// The key of a record without its looks, or with them.
 pub(crate) struct Candidate {
     pub(crate) record: usize,
     /// Its number among all.

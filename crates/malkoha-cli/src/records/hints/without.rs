@@ -1,4 +1,4 @@
-//! What keys are without some of their looks.
+//! Keys without some of their looks.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ pub(super) fn one(text: Option<impl AsRef<[u8]>>) -> Vec<Vec<u8>> {
     text.map(|text| text.as_ref().to_vec()).into_iter().collect()
 }
 
-/// What is in <> and may be an address.
+/// The text in <>, if it can be an address.
 pub(super) fn address(key: &[u8]) -> Vec<Vec<u8>> {
     let inner = memchr::memrchr(b'<', key).map(|start| &key[start + 1..]);
     let end = inner.and_then(|inner| memchr::memchr(b'>', inner));

@@ -10,21 +10,21 @@ use super::kind::{before, behind};
 use super::run::{Found, Part};
 use super::vocabulary::unfit;
 
-/// What stands before the first networks of a line.
+/// The text before the first networks of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// Nothing, or the sign or number of an item: `- `, `1)`, `57 `.
     Item,
     /// The signs of routes: `*>`.
     Star,
-    /// What only says what follows: `ip:`, `Banned IP list:`, `login from`, the name of a set,
+    /// Names of the networks that follow: `ip:`, `Banned IP list:`, `login from`, a set's name,
     /// other columns.
     Name,
     /// Anything else, which may say what becomes of the networks.
     Else,
 }
 
-/// What stands behind them.
+/// The text behind them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     Nothing,
@@ -47,7 +47,7 @@ pub(super) fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unf
     let (names, mut rest) = (&words[..at], words[at..].iter().copied().peekable());
     let last = names.last().copied().unwrap_or(b"");
     let joint: &[u8] = match last {
-        // What follows is where packets go.
+        // Destinations of packets follow.
         b"from" if at > 1 || words.len() > at + 3 => b"",
         b"between" => b"and",
         _ => b"to",
@@ -82,7 +82,7 @@ pub(super) fn plain<'a>(words: &[&'a [u8]], part: Part<'a>) -> Result<Found, Unf
     })
 }
 
-/// What a registry delegates: `registry|country|ipv4|start|count`, or a length in its place.
+/// A delegation of a registry: `registry|country|ipv4|start|count`, or a length in its place.
 fn delegated(line: &[u8]) -> Option<Range> {
     let mut fields = line.split(|it| *it == b'|').skip(2);
     let (kind, first) = (fields.next()?, range(fields.next()?)?);
@@ -105,7 +105,7 @@ impl Before {
             return if is_tagged(network) { Self::Else } else { Self::Item };
         };
         let place = |word: &[u8]| before(text, word).len();
-        // Other columns, and the name of a set, may be anything.
+        // Other columns, and the name of a set, might be anything.
         let text_before = before(text, network);
         let cell = text_before.iter().rposition(|it| b",;\t|{".contains(it)).map_or(0, |at| at + 1);
         let is_attribute = text.starts_with(b"<") && behind(text, last).starts_with(b"=");

@@ -1,4 +1,4 @@
-//! What the header of a block says of the networks in it, and what its members say.
+//! The verdict of the header of a block on the networks in it, and those of its members.
 
 use super::super::Unfit;
 use super::super::blocks::{
@@ -60,7 +60,7 @@ impl Lines {
     ) {
         let network = words.iter().find(|it| range(it).is_some());
         let network = network.map_or(text.len(), |it| before(text, it).len());
-        // What directly follows begins a block: its first network, or the next line.
+        // The next word begins a block: its first network, or the next line.
         let (first, mut last) = (end_of_text(&text[..network]), end_of_text(text));
         if text[network..].contains(&b',') && !text[..network].contains(&b'{') {
             // In columns.
@@ -89,13 +89,13 @@ impl Lines {
         if verdict.is_some() && at.line.len() < NAMES && letters.eq(b"allowed") {
             self.blocks.turn(Ok(true), at);
         } else if at.line.trim_ascii() == b"allow {" {
-            // Of Terraform, beside whose networks are.
+            // Of Terraform, whose networks stand next to it.
             self.blocks.turn(Err(Unfit::Else), at);
         }
     }
 }
 
-/// What is behind a closing bracket that the text does not open, and the text before it.
+/// The texts behind and before a closing bracket that the text does not open.
 pub(super) fn tail(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (mut opened, mut is_quoted) = (0_usize, false);
     let end = text.iter().position(|byte| {
@@ -119,7 +119,7 @@ pub(super) fn end_of_text(text: &[u8]) -> usize {
     text.iter().rposition(|it| !b"{[( !\"\t".contains(it)).map_or(0, |at| at + 1)
 }
 
-/// What the header of a block says of its members.
+/// The verdict of the header of a block on its members.
 pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> Option<Verdict> {
     let is_network = |it: &&[u8]| range(it).is_some();
     let is_named = |is_it: fn(&[u8]) -> bool| words.iter().any(|it| is_it(it));
@@ -163,7 +163,7 @@ pub(super) fn header(rule: Option<&Rule<'_>>, words: &[&[u8]], text: &[u8]) -> O
     }
 }
 
-/// What a name and its value say.
+/// The verdict of a name and its value.
 pub(super) fn said(key: Option<Word>, name: &[u8], value: &[u8]) -> Option<Verdict> {
     let name = name.strip_suffix(b":").unwrap_or(name);
     match key {

@@ -43,7 +43,7 @@ impl Lines {
         Self { is_allowed, ..Self::default() }
     }
 
-    /// What the last line said of all networks of its block, and where these begin.
+    /// The verdict of the last line on all networks of its block, and where these begin.
     pub(crate) fn turned(&mut self) -> Option<(Mark, Verdict)> {
         self.blocks.turned.take()
     }

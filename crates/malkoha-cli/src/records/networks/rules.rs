@@ -124,7 +124,7 @@ fn are_known(words: &[&[u8]]) -> bool {
     true
 }
 
-/// Ends of packets, by names or places, and the verdict, which may be behind them.
+/// Ends of packets, by names or places, and the verdict, which might be behind them.
 fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result<Found, Unfit> {
     let (can_have_places, mut has_places) = (verdict.is_some(), false);
     let (mut ends, mut end, mut is_not, mut is_input) = (Ends::default(), None, false, false);

@@ -95,7 +95,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Whether a word is a sign, or may be a host or network that was not understood.
+/// Whether a word is a sign, or might be a host or network that was not understood.
 fn is_odd(word: &[u8]) -> bool {
     !word.iter().any(u8::is_ascii_alphanumeric) || word.iter().any(|byte| b"./".contains(byte))
 }

@@ -22,7 +22,7 @@ impl Lines {
         is_object: bool,
         at: At<'_>,
     ) -> Result<Found, Line> {
-        // What a shell does if a command fails, or does not.
+        // Commands of a shell for when another fails, or does not.
         let is_other =
             |at: &usize| words(&line[*at..]).all(|it| range(it).is_none() || is_count(it));
         let ends = [&b" || "[..], b" && "].map(|sign| memchr::memmem::find(line, sign));
@@ -160,7 +160,7 @@ impl Lines {
     }
 }
 
-/// What a block says of its members whose bracket closes before other words: that which a line
+/// The verdict of a block on its members whose bracket closes before other words: that which a line
 /// says that has all of it.
 fn verdict_behind(begins: &[u8], tail: &[u8]) -> Verdict {
     let begins = begins.rsplit(|byte| *byte == b';').next().unwrap_or(begins);

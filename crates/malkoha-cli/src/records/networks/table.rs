@@ -1,4 +1,4 @@
-//! What rows of a table say of others: the names of columns, and that a file is one of hosts.
+//! Rows of a table that decide about others: names of columns, and marks of hosts files.
 
 use super::super::Unfit;
 use super::super::blocks::{
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// What becomes of the networks of a row.
+    /// The verdict on the networks of a row.
     pub(super) fn judge(&mut self, line: &[u8], found: Result<Found, Line>) -> Result<Found, Line> {
         self.is_of_hosts |=
             line.starts_with(b"127.0.0.1") && memchr::memmem::find(line, b"localhost").is_some();
@@ -63,7 +63,7 @@ impl Table {
         }
     }
 
-    /// What the cells of a row say, those that let it pass before others.
+    /// The verdict of the cells of a row, those that let it pass before others.
     fn verdict(&self, line: &[u8]) -> Option<Verdict> {
         if self.columns.is_empty() {
             return None;

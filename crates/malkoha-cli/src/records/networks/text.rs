@@ -1,4 +1,4 @@
-//! What the text of a line looks like, before its words are read.
+//! The appearance of a line's text, before its words are read.
 
 use std::net::Ipv4Addr;
 

@@ -116,7 +116,7 @@ pub(super) fn chain(name: &[u8]) -> Result<bool, Unfit> {
     }
 }
 
-/// What a name says. Of those that are in no table, the first letters may.
+/// The meaning of a name. For names in no table, the first letters decide.
 pub(super) fn key(name: &[u8], is_option: bool) -> Option<Word> {
     let start = name.iter().position(|it| *it != b'-').unwrap_or(0);
     let begins = |with: &[u8]| {

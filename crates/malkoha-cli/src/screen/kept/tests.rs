@@ -1,4 +1,4 @@
-//! What indexes are of.
+//! The sources of indexes.
 
 use clap::Parser;
 

@@ -15,7 +15,7 @@ use crate::store::{Inner, Maintained};
 const SHARE: f64 = 0.1;
 
 impl Inner {
-    /// Waits until this many bytes may be written, and tries again as long as compaction makes room
+    /// Waits until this many bytes can be written, and tries again as long as compaction makes room
     /// on a full device.
     pub(in crate::store) fn with_room<T>(
         &self,

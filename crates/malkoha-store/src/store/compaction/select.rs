@@ -36,7 +36,7 @@ fn reclaimable(file: &LogFile, is_oldest: bool) -> u64 {
     file.dead() + if is_oldest { file.tombstones() } else { 0 }
 }
 
-/// Whether freeing `dead` bytes is worth rewriting a file of so many.
+/// Whether freeing `dead` bytes is worth rewriting a file of this many.
 pub(super) fn is_worthwhile(dead: u64, of: u64, share: f64) -> bool {
     dead > 0 && dead as f64 >= of as f64 * share
 }

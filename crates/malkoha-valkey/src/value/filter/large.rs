@@ -104,7 +104,7 @@ impl Large {
         hashes
     }
 
-    /// Whether it must not grow, and its slots hold so many items.
+    /// Whether it must not grow, and its slots hold this many items.
     pub(super) fn holds(&self, items: u64) -> bool {
         !self.properties.grows() && self.table().counted() >= items
     }
@@ -167,7 +167,7 @@ impl Large {
         for batch in hashes.chunks(BATCH) {
             let looks_first = absent_only && self.table().expiring().is_some();
             if looks_first || !self.properties.grows() || self.bytes() >= max_bytes {
-                // Each of them may be refused, or must not remove expired items: see `has_none`.
+                // Each of them can be refused, or must not remove expired items: see `has_none`.
                 let insert = |&hash: &u64| self.insert_hash(hash, absent_only, max_bytes);
                 outcomes.extend(batch.iter().map(insert));
                 continue;

@@ -49,7 +49,7 @@ struct Table {
     occupied: u64,
 }
 
-/// Where an item may be: the bucket is the remainder of either hash.
+/// Where an item can be: the bucket is the remainder of either hash.
 #[derive(Clone, Copy)]
 struct Probe {
     fingerprint: u8,

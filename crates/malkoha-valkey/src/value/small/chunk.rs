@@ -41,7 +41,7 @@ impl Small {
         let (&function, rest) = rest.split_first()?;
         let (key, form) = rest.split_first_chunk()?;
         let hasher = KeyHasher::from_parts(function, u128::from_le_bytes(*key))?;
-        // Checked before a table is made, which may be of any size.
+        // Checked before a table is made, which might be of any size.
         if kind != Kind::Small || deleted >= DELETED_END || !properties.begins_small() {
             return None;
         }

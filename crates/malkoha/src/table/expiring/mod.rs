@@ -13,7 +13,7 @@ use crate::addressing::{Probe, every_place, index};
 use crate::error::UnionError;
 use crate::expiry::{Ages, Times};
 use crate::layout::bits::Word;
-use crate::layout::expiring::{ExpiringBuckets, MOST_BITS};
+use crate::layout::expiring::{AgedBuckets, ExpiringBuckets, MOST_BITS};
 use crate::layout::{Relocate, TableLayout};
 use crate::params::float;
 use crate::ring;
@@ -22,13 +22,6 @@ use crate::table::fixed::Fixed;
 /// Buckets that are swept together: an epoch of 64 bits for each block is a quarter of a bit per
 /// slot.
 const BLOCK: u64 = 64;
-
-/// The buckets of a table of ages, in words that hold one.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum AgedBuckets {
-    Narrow(ExpiringBuckets<u64>),
-    Wide(ExpiringBuckets<u128>),
-}
 
 macro_rules! with_buckets {
     ($table:expr, $buckets:ident => $body:expr) => {

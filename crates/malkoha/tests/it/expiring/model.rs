@@ -40,7 +40,7 @@ struct Terms {
     steps: u64,
 }
 
-/// What was asked and answered wrongly, where a filter may be wrong.
+/// What was asked and answered wrongly, where a filter might be wrong.
 #[derive(Debug, Default)]
 struct Wrong {
     asked: u64,

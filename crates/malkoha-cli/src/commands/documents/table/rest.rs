@@ -181,7 +181,7 @@ fn copy<T: DataType>(
         if read == 0 {
             break;
         }
-        // What stays moves to the front.
+        // Kept rows move to the front.
         let (mut row, mut value, mut kept_levels, mut kept_values) = (before, 0, 0, 0);
         for at in 0..all {
             row += usize::from(at > 0 && (!repeats || starts[at] == 0));
