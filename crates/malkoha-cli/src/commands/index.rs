@@ -8,7 +8,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use crate::arguments::ThreadArgs;
 use crate::failure::{Outcome, tell_summary};
-use crate::input::is_stdin;
+use crate::input::is_dash;
 use crate::output::{Overwrite, replace};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let separator = if arguments.null { 0 } else { b'\n' };
     let keys = arguments.keys.keys_of_list(separator)?;
     for list in &arguments.lists {
-        if is_stdin(list) {
+        if is_dash(list) {
             bail!("an index is kept beside a file: name it");
         }
         let keeping = Keeping::of(list, &keys, arguments.threads.threads(), |bytes| {

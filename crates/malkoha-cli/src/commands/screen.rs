@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::arguments::{InputArgs, PlaceArgs, SeedArgs, SelectArgs, ThreadArgs};
 use crate::failure::{Outcome, tell};
-use crate::input::{Inputs, List, Side, Texts, at_most_one_stdin, is_stdin, name};
+use crate::input::{Inputs, List, Side, Texts, at_most_one_stdin, is_dash, name};
 use crate::progress::Progress;
 use crate::records::{KeyArgs, Keys, ListArgs};
 use crate::screen::{
@@ -225,7 +225,7 @@ impl Arguments {
     /// A list with the index that is kept next to it, if there is one and it can be used.
     fn indexed(&self, number: usize, keys: &Keys) -> Option<Exact> {
         let path = &self.lists[number];
-        if is_stdin(path) || self.how() != How::Lines {
+        if is_dash(path) || self.how() != How::Lines {
             return None;
         }
         match open_index(path, keys, self.keys.strict).context("its index is not used") {
@@ -253,7 +253,7 @@ impl Arguments {
     /// The inputs' lines that are in the lists, if the inputs are so much smaller that it is better
     /// to index them. Then it is not known where lines are listed.
     fn marked(&self, lists: &Side, input: &mut Side) -> Result<Option<Arc<Marked>>> {
-        let can_stream = |path: &PathBuf| !is_stdin(path) && List::is_readable(path);
+        let can_stream = |path: &PathBuf| !is_dash(path) && List::is_readable(path);
         let is_simple = self.how() == How::Lines && self.origin.is_none();
         if !is_simple || !lists.inputs.paths().iter().all(can_stream) {
             return Ok(None);

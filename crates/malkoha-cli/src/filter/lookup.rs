@@ -12,7 +12,7 @@ use malkoha::{
 
 use super::Lines;
 use super::facts::{Facts, Shape};
-use crate::input::{is_stdin, name};
+use crate::input::{is_dash, name};
 use crate::records::Batch;
 use crate::time::Now;
 
@@ -187,7 +187,7 @@ fn mapped<C: Lines>(path: &Path) -> Result<Box<dyn Lookup>, ReadError> {
 
 /// The kind of the file at `path`, by its header.
 pub(super) fn kind(path: &Path) -> Result<FileKind, ReadError> {
-    if is_stdin(path) {
+    if is_dash(path) {
         let why = "'-' is for lines: name the file of the filter";
         return Err(io::Error::other(why).into());
     }

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use memchr::memchr_iter;
 use same_file::Handle;
 
-use super::{Inputs, content, is_stdin, name};
+use super::{Inputs, content, is_dash, name};
 use crate::failure::pass_over;
 use crate::records::{Form, Source};
 
@@ -152,7 +152,7 @@ impl Blocks {
     fn open(&mut self, path: &Path) -> Result<Box<dyn Read + Send>> {
         let is_output = |handle: io::Result<Handle>| handle.is_ok_and(|handle| is_stdout(&handle));
         let refuse = || anyhow!("{} is both input and output: write to another file", name(path));
-        let source: Box<dyn Read + Send> = if is_stdin(path) {
+        let source: Box<dyn Read + Send> = if is_dash(path) {
             ensure!(!is_output(Handle::stdin()), refuse());
             match self.inputs.begun.take() {
                 Some((begun, _)) => Box::new(Cursor::new(begun).chain(io::stdin())),

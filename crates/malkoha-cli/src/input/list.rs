@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use memmap2::Mmap;
 
-use super::{content, is_stdin, name};
+use super::{content, is_dash, name};
 
 /// The bytes of a list of lines.
 ///
@@ -26,7 +26,7 @@ pub(crate) enum List {
 impl List {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let failed = || format!("cannot open list {}", name(path));
-        if is_stdin(path) {
+        if is_dash(path) {
             return Self::read(Box::new(io::stdin())).with_context(failed);
         }
         let file = File::open(path).with_context(failed)?;
@@ -72,7 +72,7 @@ impl List {
     /// A regular file of lines that are not compressed, if it is one that can be read.
     pub(crate) fn map(path: &Path) -> Option<Self> {
         // A pipe must not be opened here, because its writer would find it closed again.
-        if is_stdin(path) || !path.metadata().ok()?.is_file() {
+        if is_dash(path) || !path.metadata().ok()?.is_file() {
             return None;
         }
         let file = File::open(path).ok()?;

@@ -135,7 +135,7 @@ impl Inputs {
     /// be read from its beginning to its end, or if it has no plain lines.
     fn in_memory(&self, path: &Path) -> Option<List> {
         match &self.begun {
-            Some((bytes, true)) if is_stdin(path) => List::of_bytes(bytes),
+            Some((bytes, true)) if is_dash(path) => List::of_bytes(bytes),
             _ => List::map(path),
         }
     }
@@ -145,12 +145,12 @@ impl Inputs {
     }
 
     pub(crate) fn use_stdin(&self) -> bool {
-        self.paths.iter().any(|path| is_stdin(path))
+        self.paths.iter().any(|path| is_dash(path))
     }
 
     /// Whether one of them is this file, under any name.
     pub(crate) fn include(&self, file: &Path) -> bool {
-        self.paths.iter().any(|path| !is_stdin(path) && is_same(path, file))
+        self.paths.iter().any(|path| !is_dash(path) && is_same(path, file))
     }
 
     /// The size of all inputs, if all are regular files.
@@ -158,7 +158,7 @@ impl Inputs {
         self.paths
             .iter()
             .map(|path| {
-                let metadata = path.metadata().ok().filter(|m| m.is_file() && !is_stdin(path))?;
+                let metadata = path.metadata().ok().filter(|m| m.is_file() && !is_dash(path))?;
                 Some(metadata.len())
             })
             .sum()
@@ -192,10 +192,10 @@ pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
 
 /// The path as error messages show it.
 pub(crate) fn name(path: &Path) -> String {
-    if is_stdin(path) { "standard input".into() } else { format!("'{}'", path.display()) }
+    if is_dash(path) { "standard input".into() } else { format!("'{}'", path.display()) }
 }
 
-pub(crate) fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 

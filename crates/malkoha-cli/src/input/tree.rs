@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{is_stdin, name};
+use super::{is_dash, name};
 use crate::failure::pass_over;
 
 /// The files of `paths`, and all regular files below those that are directories, as `grep -r` has
@@ -33,7 +33,7 @@ fn walk(paths: &[PathBuf], all: bool) -> Vec<PathBuf> {
         }
     }
     for path in paths {
-        if !is_stdin(path) && path.is_dir() {
+        if !is_dash(path) && path.is_dir() {
             below(path, all, &mut files);
         } else {
             files.push(path.clone());

@@ -10,7 +10,7 @@ use malkoha::{Content, Filter, FilterView, ReadError};
 
 use super::{Draft, Held, stdout};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{is_stdin, name};
+use crate::input::{is_dash, name};
 
 /// The first bytes of a file that identify it.
 const SIGNATURE_BYTES: u64 = 8;
@@ -56,7 +56,7 @@ fn write_to(
     held: Option<&mut Held>,
     contents: &Contents<'_>,
 ) -> Result<()> {
-    if is_stdin(path) {
+    if is_dash(path) {
         stdout::is_open()?;
         if io::stdout().is_terminal() && matches!(overwrite, Overwrite::Filters) {
             bail!("a filter is no text for a terminal: name a file, or send it there with --force");
@@ -152,7 +152,7 @@ fn write(out: impl Write, contents: &Contents<'_>) -> io::Result<()> {
 
 /// Whether the file begins as filters do; it can still be damaged or of a newer version.
 pub(crate) fn is_filter(path: &Path) -> bool {
-    if is_stdin(path) || !path.is_file() {
+    if is_dash(path) || !path.is_file() {
         return false;
     }
     let mut start = Vec::new();

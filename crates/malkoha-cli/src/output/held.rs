@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use malkoha::KeyHasher;
 use same_file::Handle;
 
-use crate::input::{is_stdin, name};
+use crate::input::{is_dash, name};
 
 /// The file that a path named when this was made, or else its place. While this lives, no other
 /// process can hold it.
@@ -29,7 +29,7 @@ impl Held {
     /// If another process holds the file, waits for that or fails.
     pub(crate) fn of(path: &Path, wait: bool) -> Result<Self> {
         let failed = || format!("cannot lock {}", name(path));
-        while !is_stdin(path) {
+        while !is_dash(path) {
             if !path.is_file() {
                 // Whatever keeps the place from being held, another file there is found at the end.
                 let place = if path.exists() { None } else { Place::of(path).ok() };

@@ -18,7 +18,7 @@ pub(crate) use held::Held;
 pub(crate) use stdout::{LineWriter, Page, Printed, Printer, Show, prefix_of};
 
 use crate::failure::CANNOT_WRITE;
-use crate::input::is_stdin;
+use crate::input::is_dash;
 
 /// Prints one result as a line.
 pub(crate) fn print_record(record: &impl std::fmt::Display) -> Result<()> {
@@ -35,7 +35,7 @@ pub(crate) fn rows(rows: impl IntoIterator<Item = (&'static str, String)>) -> St
 
 /// Refuses a filter and a JSON record that would both go to standard output.
 pub(crate) fn refuse_both(filter: &Path, json: bool) -> Result<()> {
-    if json && is_stdin(filter) {
+    if json && is_dash(filter) {
         bail!("--json and the filter cannot both go to standard output: name an output file");
     }
     Ok(())

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::arguments::PrintArgs;
 use crate::failure::{CANNOT_WRITE, tell};
-use crate::input::{Inputs, is_stdin};
+use crate::input::{Inputs, is_dash};
 use crate::pipeline::Sink;
 use crate::records::{Added, Keys, shown};
 
@@ -227,7 +227,7 @@ impl Sink for Printer {
 
 /// The name of a file as it is printed in front of lines.
 pub(crate) fn prefix_of(path: &Path) -> Vec<u8> {
-    if is_stdin(path) {
+    if is_dash(path) {
         return b"(standard input)".to_vec();
     }
     path.as_os_str().as_encoded_bytes().to_vec()

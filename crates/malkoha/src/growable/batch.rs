@@ -10,7 +10,7 @@ use super::segment::bucket_bits;
 use super::sole::Buckets;
 use super::table::Growing;
 use crate::arch::{prefetch_from, vectorized};
-use crate::layout::words::SLOTS;
+use crate::layout::four_lanes::SLOTS;
 use crate::ring::{self, GROUP, Group};
 use crate::table::batch::IN_CACHE_BYTES;
 use crate::table::traits::Sole;
@@ -103,7 +103,7 @@ impl Aims {
     ///
     /// # Safety
     ///
-    /// They are buckets of segments with this codec. `SHORT` is as for [`Words::read`].
+    /// They are buckets of segments with this codec. `SHORT` is as for [`FourLanes::read`].
     #[inline(always)]
     unsafe fn look<const SHORT: bool, const N: usize>(&self, codec: &Codec<N>) -> [bool; GROUP] {
         let Self { segments, bits, wanted } = self;

@@ -109,7 +109,7 @@ impl Fill for Growing {
     fn insert_batch(&mut self, hashes: &[u64], values: &[u64]) -> Vec<usize> {
         self.insert_stream(hashes, values, |table, i, _, inserted| {
             if !inserted {
-                table.insert_any(hashes[i], value_at(values, i));
+                table.insert_or_grow(hashes[i], value_at(values, i));
             }
         });
         Vec::new()

@@ -42,7 +42,7 @@ impl Change for Growing {
         if self.insert_new(&target, value) {
             self.len += 1;
         } else {
-            self.insert_any(hash, value);
+            self.insert_or_grow(hash, value);
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Growing {
     pub(super) fn insert_unless_copy(&mut self, hash: u64, target: &Target) -> bool {
         let is_new = !self.has_copy_at(target);
         if is_new {
-            self.insert_any(hash, 0);
+            self.insert_or_grow(hash, 0);
         }
         is_new
     }
@@ -164,7 +164,7 @@ impl Growing {
     /// [`insert`](Change::insert) for every case.
     #[cold]
     #[inline(never)]
-    pub(super) fn insert_any(&mut self, hash: u64, value: u64) {
+    pub(super) fn insert_or_grow(&mut self, hash: u64, value: u64) {
         self.len += 1;
         let mut rebuilds = 0;
         loop {

@@ -8,7 +8,7 @@ use super::grid::MIX_BITS;
 use super::segment::Form;
 use super::shape::Shape;
 use crate::layout::bucket_pair::BucketPair;
-use crate::layout::words::{LaneWords, SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, LaneWords, SLOTS};
 
 /// The constants of buckets of `N` words.
 #[derive(Clone, Copy, Debug)]
@@ -35,20 +35,20 @@ const fn ones(width: u32, lanes: u32) -> u64 {
 impl<const N: usize> Codec<N> {
     /// For fingerprints of `bits` bits, of which four fit in `N` words.
     pub(super) const fn new(bits: u32) -> Self {
-        let (width, ones) = (bits + 1, ones(bits + 1, Words::<N>::LANES));
+        let (width, ones) = (bits + 1, ones(bits + 1, FourLanes::<N>::LANES));
         Self { bits, width, ones, highs: ones << (width - 1) }
     }
 
-    /// Whether a word of lanes [lies in 8 bytes](Words::are_short): all but the longest do.
+    /// Whether a word of lanes [lies in 8 bytes](FourLanes::are_short): all but the longest do.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
-        Words::<N>::are_short(self.width)
+        FourLanes::<N>::are_short(self.width)
     }
 
     /// The bucket that begins at this bit.
     #[inline(always)]
-    pub(super) fn load(&self, bytes: &[u8], bit: u64) -> Words<N> {
-        Words::load(bytes, bit, self.width)
+    pub(super) fn load(&self, bytes: &[u8], bit: u64) -> FourLanes<N> {
+        FourLanes::load(bytes, bit, self.width)
     }
 
     /// The lowest bit of each lane.
@@ -83,10 +83,15 @@ impl<const N: usize> Codec<N> {
 
     /// Whether one of two buckets has a fingerprint that begins the one in all lanes of `wanted`.
     #[inline(always)]
-    pub(super) fn contains(&self, first: Words<N>, second: Words<N>, wanted: Words<N>) -> bool {
+    pub(super) fn contains(
+        &self,
+        first: FourLanes<N>,
+        second: FourLanes<N>,
+        wanted: FourLanes<N>,
+    ) -> bool {
         let found = self.hits(first, wanted) | self.hits(second, wanted);
         // Both buckets always: a branch between them would be mispredicted half the time.
-        found & self.highs() != Words::ZERO
+        found & self.highs() != FourLanes::ZERO
     }
 
     /// The same for two buckets of a segment, by their first bits, in a lookup that
@@ -107,7 +112,7 @@ impl<const N: usize> Codec<N> {
             (BucketPair::all(self.ones.wrapping_mul(wanted)), BucketPair::all(0));
         // SAFETY: as the caller promises.
         unsafe {
-            Words::<N>::each_both(segment, buckets, self.width, |words| {
+            FourLanes::<N>::each_both(segment, buckets, self.width, |words| {
                 found = found | self.hits(words, wanted);
             });
         }
@@ -130,8 +135,8 @@ impl<const N: usize> Codec<N> {
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
         let [first, second] = unsafe {
             [
-                Words::read::<SHORT>(first.0, first.1, self.width),
-                Words::read::<SHORT>(second.0, second.1, self.width),
+                FourLanes::read::<SHORT>(first.0, first.1, self.width),
+                FourLanes::read::<SHORT>(second.0, second.1, self.width),
             ]
         };
         self.contains(first, second, self.broadcast(wanted))
@@ -139,28 +144,28 @@ impl<const N: usize> Codec<N> {
 
     /// The highest bit of each lane that is 0.
     #[inline(always)]
-    fn zero_lanes(&self, word: Words<N>) -> Words<N> {
+    fn zero_lanes(&self, word: FourLanes<N>) -> FourLanes<N> {
         // No borrow leaves a lane, so that each is judged by itself.
-        let lows = self.highs::<Words<N>>().minus(self.ones());
+        let lows = self.highs::<FourLanes<N>>().minus(self.ones());
         !((word & lows).plus(lows) | word) & self.highs()
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted`, as the highest bit of each.
     #[inline(always)]
-    pub(super) fn matches(&self, bucket: Words<N>, wanted: u64) -> Words<N> {
+    pub(super) fn matches(&self, bucket: FourLanes<N>, wanted: u64) -> FourLanes<N> {
         let wanted = self.broadcast(wanted);
         self.zero_lanes(self.misses(bucket, wanted))
     }
 
     /// The lane of the lowest bit of what [`matches`](Self::matches) found.
     #[inline(always)]
-    pub(super) fn lane_of(&self, found: Words<N>) -> u32 {
+    pub(super) fn lane_of(&self, found: FourLanes<N>) -> u32 {
         found.first(self.width)
     }
 
     /// The lanes of a bucket whose fingerprints begin `wanted` or are begun by it, as the highest
     /// bit of each.
-    pub(super) fn related(&self, bucket: Words<N>, wanted: u64) -> Words<N> {
+    pub(super) fn related(&self, bucket: FourLanes<N>, wanted: u64) -> FourLanes<N> {
         // Bits beyond the end of the wanted one need not agree either.
         let beyond = self.broadcast(wanted ^ wanted.wrapping_sub(1));
         self.zero_lanes(self.misses(bucket, self.broadcast(wanted)) & !beyond)
@@ -168,20 +173,20 @@ impl<const N: usize> Codec<N> {
 
     /// Occupied lanes.
     #[inline(always)]
-    pub(super) fn len(&self, bucket: Words<N>) -> u32 {
+    pub(super) fn len(&self, bucket: FourLanes<N>) -> u32 {
         SLOTS - self.zero_lanes(bucket).shifted_down(self.width - 1).sum(self.ones, self.width)
     }
 
     /// One fingerprint in every lane.
     #[inline(always)]
-    pub(super) fn broadcast(&self, fingerprint: u64) -> Words<N> {
-        self.ones::<Words<N>>().times(fingerprint)
+    pub(super) fn broadcast(&self, fingerprint: u64) -> FourLanes<N> {
+        self.ones::<FourLanes<N>>().times(fingerprint)
     }
 
     /// Occupied lanes whose next bit of the path is 1, or that have no path bit left.
     #[inline(always)]
-    pub(super) fn upper(&self, bucket: Words<N>) -> u32 {
-        (bucket & self.highs::<Words<N>>().shifted_down(MIX_BITS)).count_ones()
+    pub(super) fn upper(&self, bucket: FourLanes<N>) -> u32 {
+        (bucket & self.highs::<FourLanes<N>>().shifted_down(MIX_BITS)).count_ones()
     }
 
     /// The bits of a fingerprint that a split takes from, and the mark.
@@ -225,7 +230,7 @@ impl<const N: usize> Codec<N> {
 
     /// The content of a lane.
     #[inline(always)]
-    pub(super) fn lane(&self, bucket: Words<N>, lane: u32) -> u64 {
+    pub(super) fn lane(&self, bucket: FourLanes<N>, lane: u32) -> u64 {
         bucket.lane(lane, self.width) & (u64::MAX >> (64 - self.width))
     }
 

@@ -8,7 +8,7 @@ use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
 use super::table::kicks;
 use crate::arch::vectorized;
 use crate::layout::Search;
-use crate::layout::words::{SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, SLOTS};
 use crate::ring::GROUP;
 
 /// A hash in little-endian order, as partitions have them.
@@ -52,7 +52,7 @@ fn last_bits(bucket: u64) -> usize {
 #[inline(always)]
 fn compare<const N: usize>(
     codec: &Codec<N>,
-    words: [Words<N>; 2],
+    words: [FourLanes<N>; 2],
     fingerprint: u64,
 ) -> (bool, [u32; 2]) {
     let is_in = codec.contains(words[0], words[1], codec.broadcast(fingerprint));
@@ -106,8 +106,8 @@ unsafe fn compare_all<const SHORT: bool, const N: usize>(
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
         let words = unsafe {
             [
-                Words::read::<SHORT>(start, segment.bit(first), codec.width),
-                Words::read::<SHORT>(start, segment.bit(second), codec.width),
+                FourLanes::read::<SHORT>(start, segment.bit(first), codec.width),
+                FourLanes::read::<SHORT>(start, segment.bit(second), codec.width),
             ]
         };
         let (is_in, lens) = compare(codec, words, found.fingerprints[i]);

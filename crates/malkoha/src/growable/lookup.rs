@@ -14,7 +14,7 @@ use crate::arch::prefetch;
 use crate::entries::Entry;
 use crate::format::{self, FileKind};
 use crate::key::KeyHasher;
-use crate::layout::words::{SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, SLOTS};
 use crate::ring;
 use crate::spill::SpillKey;
 use crate::table::traits::{Lookup, Sealed};
@@ -208,7 +208,7 @@ impl Growing {
     pub(super) fn slots_of(
         &self,
         target: &Target,
-        choose: impl Fn(&Codec<2>, Words<2>) -> Words<2>,
+        choose: impl Fn(&Codec<2>, FourLanes<2>) -> FourLanes<2>,
     ) -> Matches {
         let (segment, bytes) = (self.segment(target.number()), self.bytes(target.number()));
         let mut found = Matches::default();

@@ -2,7 +2,7 @@
 
 use super::segment::Position;
 use super::table::narrow;
-use crate::layout::words::SLOTS;
+use crate::layout::four_lanes::SLOTS;
 
 /// A slot that matches a key, or a key of the stash.
 #[derive(Clone, Copy, Debug, Default)]

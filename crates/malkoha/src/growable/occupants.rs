@@ -5,7 +5,7 @@ use super::segment::{Position, Segment, Slot, Spot, segment_bytes};
 use crate::addressing::Probe;
 use crate::arch::prefetch;
 use crate::layout::bits::{load_at, write};
-use crate::layout::words::{SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, SLOTS};
 use crate::layout::{self, Relocate, Search};
 
 impl<const N: usize> Segment<'_, N> {
@@ -100,18 +100,18 @@ impl<const N: usize> Segment<'_, N> {
         &self,
         bytes: &[u8],
         &Spot { places, buckets, .. }: &Spot,
-        choose: impl Fn(Words<N>) -> Words<N>,
+        choose: impl Fn(FourLanes<N>) -> FourLanes<N>,
         mut each: impl FnMut(Position),
     ) {
         let mut left = buckets.map(|bucket| choose(self.load(bytes, bucket)));
         if buckets[0] == buckets[1] {
-            left[1] = Words::ZERO;
+            left[1] = FourLanes::ZERO;
         }
         let low = (1 << self.form.grid.low_bits()) - 1;
-        while (left[0] | left[1]) != Words::ZERO {
+        while (left[0] | left[1]) != FourLanes::ZERO {
             // No branch: it would be unpredictable, because a key's slot is equally often in either
             // bucket.
-            let number = usize::from(left[0] == Words::ZERO);
+            let number = usize::from(left[0] == FourLanes::ZERO);
             let (bucket, found) = (buckets[number], left[number]);
             left[number] = found.but_first();
             let at = Position { bucket, lane: self.codec.lane_of(found) };

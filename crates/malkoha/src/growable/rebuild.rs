@@ -17,7 +17,7 @@ use super::stash::MOST_MOVED;
 use super::table::{Growing, MAX_KICKS, narrow};
 use crate::addressing::index;
 use crate::layout::Search;
-use crate::layout::words::SLOTS;
+use crate::layout::four_lanes::SLOTS;
 use crate::spill::SpillKey;
 
 /// Used instead of `ROOM` until the filter holds its capacity: until then, only a segment with more
@@ -160,7 +160,7 @@ impl Growing {
     pub(super) fn grow(&mut self, number: usize) {
         let Record { form, len, stashed, .. } = self.records[number];
         if form.grid.is_grouped() && form.grid.buckets() < MAX_BUCKETS {
-            return match self.extended(number) {
+            return match self.next_buckets(number) {
                 Some(buckets) => self.extend(number, buckets),
                 None if self.split(number) => {}
                 None => self.extend(number, MAX_BUCKETS),

@@ -17,7 +17,7 @@ use super::record::Record;
 use super::segment::{Form, Position, Segment, Slot};
 use super::table::{Growing, narrow};
 use crate::arch::vectorized;
-use crate::layout::words::{SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, SLOTS};
 
 /// Buckets of a group, at most.
 const BUCKETS: usize = 4;
@@ -103,7 +103,7 @@ vectorized! {
             }
             for ((to, into), words) in to.iter().zip(&mut *into).zip(words.chunks(BUCKETS)) {
                 for (bucket, word) in to.form.grid.group(group).zip(words) {
-                    Words(*word).store(into, to.bit(bucket), to.codec.width);
+                    FourLanes(*word).store(into, to.bit(bucket), to.codec.width);
                 }
             }
         }
@@ -112,7 +112,7 @@ vectorized! {
 
 impl Growing {
     /// The buckets of a segment after its next step; none if a split makes better use of memory.
-    pub(super) fn extended(&self, number: usize) -> Option<u64> {
+    pub(super) fn next_buckets(&self, number: usize) -> Option<u64> {
         let Record { form, stashed, .. } = self.records[number];
         let buckets = form.grid.buckets();
         let step = match stashed {

@@ -6,7 +6,7 @@
 use super::codec::Codec;
 use super::grid::{Grid, MIX_BITS, Mix};
 use crate::layout::bits::{fill, read, write};
-use crate::layout::words::{SLOTS, Words};
+use crate::layout::four_lanes::{FourLanes, SLOTS};
 
 /// How to read a segment's bytes.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ impl<'a, const N: usize> Segment<'a, N> {
     }
 
     #[inline(always)]
-    pub(super) fn load(&self, bytes: &[u8], bucket: u64) -> Words<N> {
+    pub(super) fn load(&self, bytes: &[u8], bucket: u64) -> FourLanes<N> {
         self.codec.load(bytes, self.bit(bucket))
     }
 
@@ -224,7 +224,7 @@ impl<'a, const N: usize> Segment<'a, N> {
     fn push_to_emptier(
         &self,
         bytes: &mut [u8],
-        words: [Words<N>; 2],
+        words: [FourLanes<N>; 2],
         spot: &Spot,
         value: u64,
     ) -> bool {
@@ -248,16 +248,16 @@ impl<'a, const N: usize> Segment<'a, N> {
         let (codec, start) = (self.codec, bytes.as_ptr());
         let bits = [self.bit(spot.buckets[0]), self.bit(spot.buckets[1])];
         // SAFETY: a segment has 16 bytes behind its buckets, so as many can be read at each lane.
-        let words: [Words<N>; 2] = unsafe {
+        let words: [FourLanes<N>; 2] = unsafe {
             if codec.is_short() {
                 [
-                    Words::read::<true>(start, bits[0], codec.width),
-                    Words::read::<true>(start, bits[1], codec.width),
+                    FourLanes::read::<true>(start, bits[0], codec.width),
+                    FourLanes::read::<true>(start, bits[1], codec.width),
                 ]
             } else {
                 [
-                    Words::read::<false>(start, bits[0], codec.width),
-                    Words::read::<false>(start, bits[1], codec.width),
+                    FourLanes::read::<false>(start, bits[0], codec.width),
+                    FourLanes::read::<false>(start, bits[1], codec.width),
                 ]
             }
         };

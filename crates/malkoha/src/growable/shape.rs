@@ -4,7 +4,7 @@ use super::grid::{MAX_BUCKETS, MIX_BITS, PLACES};
 use super::widths::{MAX_BITS, MAX_DEPTH, WORTHWHILE, Widths};
 use crate::error::BuildError;
 use crate::geometry::MAX_CAPACITY;
-use crate::layout::words::SLOTS;
+use crate::layout::four_lanes::SLOTS;
 use crate::params::float;
 
 /// The share of slots that the capacity fills. A segment that gets more than its share of the keys

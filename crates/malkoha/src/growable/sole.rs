@@ -10,7 +10,7 @@ use super::matches::MOST_SLOTS;
 use super::segment::Segment;
 use super::table::{Growing, narrow};
 use crate::layout::bits::Word;
-use crate::layout::words::{SLOTS, Words, read};
+use crate::layout::four_lanes::{FourLanes, SLOTS, read};
 use crate::ring;
 use crate::spill::{Spill, SpillKey};
 use crate::table::traits::{Candidates, Lookup, Sole};
@@ -48,19 +48,19 @@ impl Buckets {
     ) -> Sole {
         let Self { segment, bits: [first, second], value_bits, .. } = *self;
         // SAFETY: as the caller promises.
-        let load = |bucket| unsafe { Words::read::<SHORT>(segment, bucket, codec.width) };
+        let load = |bucket| unsafe { FourLanes::read::<SHORT>(segment, bucket, codec.width) };
         let in_first = codec.matches(load(first), wanted);
         let in_second =
-            if first == second { Words::ZERO } else { codec.matches(load(second), wanted) };
+            if first == second { FourLanes::ZERO } else { codec.matches(load(second), wanted) };
         let found = in_first | in_second;
-        if found == Words::ZERO {
+        if found == FourLanes::ZERO {
             return Sole::Absent;
         }
-        if (found.but_first() | (in_first & in_second)) != Words::ZERO {
+        if (found.but_first() | (in_first & in_second)) != FourLanes::ZERO {
             return Sole::Several;
         }
         let (bucket, lane) =
-            (if in_first == Words::ZERO { second } else { first }, codec.lane_of(found));
+            (if in_first == FourLanes::ZERO { second } else { first }, codec.lane_of(found));
         if !spill.is_empty() {
             let key = SpillKey {
                 segment: narrow(self.home.0 as u64),

@@ -9,7 +9,7 @@
 
 use crate::addressing::index;
 use crate::layout::bits::{Word, load_at, split};
-use crate::layout::words::{LaneWords, Words};
+use crate::layout::four_lanes::{FourLanes, LaneWords};
 
 pub(crate) use pair::BucketPair;
 
@@ -59,7 +59,7 @@ mod pair {
     use super::Wanted;
     use crate::addressing::index;
     use crate::layout::bits::Word;
-    use crate::layout::words::LaneWords;
+    use crate::layout::four_lanes::LaneWords;
 
     /// Two words.
     #[derive(Clone, Copy)]
@@ -169,9 +169,9 @@ mod pair {
     use super::Wanted;
     use crate::addressing::index;
     use crate::layout::bits::Word;
-    use crate::layout::words::Words;
+    use crate::layout::four_lanes::FourLanes;
 
-    pub(crate) type BucketPair = Words<2>;
+    pub(crate) type BucketPair = FourLanes<2>;
 
     impl BucketPair {
         #[inline(always)]
@@ -214,7 +214,7 @@ mod pair {
     }
 }
 
-impl<const N: usize> Words<N> {
+impl<const N: usize> FourLanes<N> {
     /// Calls `each` with the words of two buckets, the first ones together, then the second ones.
     ///
     /// # Safety

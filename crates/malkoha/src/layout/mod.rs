@@ -7,6 +7,7 @@ pub(crate) mod bits;
 pub(crate) mod bucket_pair;
 pub(crate) mod copies;
 pub(crate) mod expiring;
+pub(crate) mod four_lanes;
 pub(crate) mod gap;
 mod lanes;
 mod search;
@@ -14,7 +15,6 @@ pub(crate) mod search_budget;
 pub(crate) mod semisorted;
 mod swar;
 pub(crate) mod traits;
-pub(crate) mod words;
 
 pub use copies::Copies;
 pub(crate) use gap::GapWindows;

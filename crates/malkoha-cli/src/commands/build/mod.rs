@@ -15,7 +15,7 @@ use super::items::{Items, Reducing};
 use crate::arguments::{self, InputArgs, ThreadArgs};
 use crate::failure::{Outcome, tell_summary};
 use crate::filter::{self, Lines, Table};
-use crate::input::{Inputs, is_stdin, name};
+use crate::input::{Inputs, is_dash, name};
 use crate::output::{Held, Overwrite, print_record, refuse_both, replace_held};
 use crate::progress::Progress;
 use crate::records::KeyArgs;
@@ -229,7 +229,7 @@ impl Arguments {
 
 fn refuse_to_overwrite_input(arguments: &Arguments, inputs: &Inputs) -> Result<()> {
     let output = &arguments.output;
-    if is_stdin(output) {
+    if is_dash(output) {
         return refuse_both(output, arguments.json);
     }
     if output.is_file() && inputs.include(output) {

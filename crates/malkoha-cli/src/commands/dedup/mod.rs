@@ -26,7 +26,7 @@ use self::progress::{Progress, Totals};
 use self::seen::Seen;
 use super::documents::{DocumentArgs, Files, Report, Shard};
 use crate::failure::{Outcome, tell, tell_summary};
-use crate::input::{is_same, is_stdin, name};
+use crate::input::{is_dash, is_same, name};
 use crate::output::print_record;
 
 /// Drop duplicate documents of a data set: equal ones, similar ones, repeated paragraphs
@@ -167,7 +167,7 @@ impl Arguments {
         if let Some(seen) = &self.seen {
             let directory = seen.parent().filter(|parent| *parent != Path::new(""));
             ensure!(
-                !is_stdin(seen) && !seen.is_dir() && directory.is_none_or(Path::is_dir),
+                !is_dash(seen) && !seen.is_dir() && directory.is_none_or(Path::is_dir),
                 "cannot write {}: name a file in a directory that exists",
                 name(seen)
             );

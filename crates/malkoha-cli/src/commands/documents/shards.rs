@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::shown;
 use crate::failure::tell;
-use crate::input::{all_below, is_parquet, is_same, is_stdin, name};
+use crate::input::{all_below, is_dash, is_parquet, is_same, name};
 use crate::output::Encoding;
 
 /// One file of documents.
@@ -29,7 +29,7 @@ impl Shard {
     /// Bytes of the file as it is.
     pub(crate) fn size(&self) -> Option<u64> {
         let metadata = self.input.metadata().ok()?;
-        (metadata.is_file() && !is_stdin(&self.input)).then_some(metadata.len())
+        (metadata.is_file() && !is_dash(&self.input)).then_some(metadata.len())
     }
 
     /// The path of the file, its size and the time of its last change.
@@ -58,7 +58,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
     let mut shards = Vec::new();
     let mut left_out = LeftOut::default();
     for input in inputs {
-        let is_directory = !is_stdin(input) && input.is_dir();
+        let is_directory = !is_dash(input) && input.is_dir();
         if let Some(output) = output.filter(|_| is_directory) {
             ensure!(
                 !absolute(output)?.starts_with(absolute(input)?),
@@ -69,7 +69,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
         }
         for file in left_out.files_at(input) {
             ensure!(
-                is_stdin(&file) || file.exists(),
+                is_dash(&file) || file.exists(),
                 "cannot read {}: there is no such file",
                 name(&file)
             );
@@ -104,7 +104,7 @@ pub(crate) fn shards(inputs: &[PathBuf], output: Option<&Path>) -> Result<Vec<Sh
 /// Whether a file of this path would be found below a directory of `inputs`.
 pub(super) fn is_found(path: &Path, inputs: &[PathBuf]) -> Result<bool> {
     let path = absolute(path)?;
-    let mut directories = inputs.iter().filter(|input| !is_stdin(input) && input.is_dir());
+    let mut directories = inputs.iter().filter(|input| !is_dash(input) && input.is_dir());
     let is_below = directories.any(|input| absolute(input).is_ok_and(|it| path.starts_with(it)));
     Ok(is_below && is_shard(&path))
 }
@@ -121,7 +121,7 @@ impl LeftOut {
     /// The files of documents at a path or below it.
     pub(super) fn files_at(&mut self, path: &PathBuf) -> Vec<PathBuf> {
         let mut files = all_below(slice::from_ref(path));
-        if is_stdin(path) || !path.is_dir() {
+        if is_dash(path) || !path.is_dir() {
             return files;
         }
         files.retain(|file| {
@@ -165,7 +165,7 @@ fn why_not(file: &Path) -> Option<&'static str> {
 /// Whether a file is of Parquet, by its name or content. A build without Parquet refuses it.
 pub(super) fn is_table(file: &Path) -> Result<bool> {
     let is_table =
-        !is_stdin(file) && (ends_with(file, &TABLES) || file.is_file() && is_parquet(file));
+        !is_dash(file) && (ends_with(file, &TABLES) || file.is_file() && is_parquet(file));
     ensure!(
         !is_table || cfg!(feature = "parquet"),
         "cannot read {}: this malkoha was built without Parquet; the packages have it, and a build \
@@ -200,7 +200,7 @@ fn target(directory: &Path, below: &Path, is_below: bool) -> Result<PathBuf> {
         return Ok(directory.join(below));
     }
     match below.components().next_back() {
-        Some(Component::Normal(name)) if !is_stdin(below) => Ok(directory.join(name)),
+        Some(Component::Normal(name)) if !is_dash(below) => Ok(directory.join(name)),
         _ => bail!(
             "standard input has no name for a file in {}: leave --output out",
             name(directory)

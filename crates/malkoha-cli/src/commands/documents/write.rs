@@ -13,7 +13,7 @@ use super::shards::Shard;
 use super::source::Piece;
 use super::table::{Table, TableWriter};
 use crate::failure::CANNOT_WRITE;
-use crate::input::{is_stdin, name};
+use crate::input::{is_dash, name};
 use crate::output::{Draft, Encoder, stdout};
 use crate::pipeline::Writer;
 
@@ -217,7 +217,7 @@ impl Report {
     /// Begins a report, or goes on after some bytes of one.
     pub(crate) fn open(path: &Path, after: Option<u64>, force: bool) -> Result<Self> {
         let failed = cannot_write(path);
-        ensure!(!is_stdin(path), "a report goes to a file: name one");
+        ensure!(!is_dash(path), "a report goes to a file: name one");
         let mut file = OpenOptions::new()
             .create(true)
             .write(true)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::run::Pace;
+use super::rewrite::Pace;
 use super::select::Tried;
 use crate::error::{Error, Result};
 use crate::index;

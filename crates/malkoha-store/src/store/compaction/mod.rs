@@ -2,7 +2,7 @@
 //! is removed.
 //!
 //! ```text
-//! select --file--> run (decide: which records) --copied--> remove
+//! select --file--> rewrite (decide: which records) --copied--> remove
 //! full_device: until a write has found room
 //! ```
 //!
@@ -16,7 +16,7 @@
 
 mod full_device;
 mod remove;
-mod run;
+mod rewrite;
 mod select;
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use super::Store;
 use crate::error::{Error, Result};
 use crate::log::LogFile;
-pub(super) use run::Pace;
+pub(super) use rewrite::Pace;
 use select::is_worthwhile;
 
 /// The share of dead bytes from which [`Store::compact`] rewrites a file.

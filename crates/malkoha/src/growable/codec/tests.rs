@@ -29,9 +29,9 @@ fn agrees<const N: usize>(
         assert_eq!(half & mask, lane);
     }
     let begins = |lane: u64| lane != 0 && (lane ^ wanted) & !(lane ^ (lane - 1)) == 0;
-    let flagged = |mut found: Words<N>| {
+    let flagged = |mut found: FourLanes<N>| {
         let mut flagged = [false; 4];
-        while found != Words::ZERO {
+        while found != FourLanes::ZERO {
             flagged[codec.lane_of(found) as usize] = true;
             found = found.but_first();
         }
@@ -46,8 +46,8 @@ fn agrees<const N: usize>(
     }
     let any = lanes.iter().any(|&lane| begins(lane));
     let everywhere = codec.broadcast(wanted);
-    assert_eq!(codec.contains(word, Words::ZERO, everywhere), any);
-    assert_eq!(codec.contains(Words::ZERO, word, everywhere), any);
+    assert_eq!(codec.contains(word, FourLanes::ZERO, everywhere), any);
+    assert_eq!(codec.contains(FourLanes::ZERO, word, everywhere), any);
     assert_eq!(codec.len(word) as usize, len);
     let upper = lanes.iter().filter(|&&lane| lane >> (bits - MIX_BITS) & 1 == 1).count();
     assert_eq!(codec.upper(word) as usize, upper);

@@ -1,5 +1,5 @@
-//! Words of lanes: the four lanes of a bucket in one word of 64 bits, or in two that have two lanes
-//! each.
+//! The four lanes of a bucket of growing tables, in one word of 64 bits, or in two that have two
+//! lanes each.
 //!
 //! Two words, not one of 128 bits: a processor shifts, multiplies and compares 64 bits at a time,
 //! and its vector units know no more.
@@ -27,9 +27,9 @@ pub(crate) trait LaneWords:
 
 /// Words in registers of their own, which hold the lanes of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Words<const N: usize>(pub(crate) [u64; N]);
+pub(crate) struct FourLanes<const N: usize>(pub(crate) [u64; N]);
 
-impl<const N: usize> Words<N> {
+impl<const N: usize> FourLanes<N> {
     pub(crate) const ZERO: Self = Self([0; N]);
     /// Lanes of a word.
     pub(crate) const LANES: u32 = if N == 1 { SLOTS } else { SLOTS / 2 };
@@ -173,7 +173,7 @@ impl<const N: usize> Words<N> {
     }
 }
 
-impl<const N: usize> LaneWords for Words<N> {
+impl<const N: usize> LaneWords for FourLanes<N> {
     #[inline(always)]
     fn all(word: u64) -> Self {
         Self([word; N])
@@ -185,7 +185,7 @@ impl<const N: usize> LaneWords for Words<N> {
     }
 }
 
-impl<const N: usize> Not for Words<N> {
+impl<const N: usize> Not for FourLanes<N> {
     type Output = Self;
 
     #[inline(always)]
@@ -196,7 +196,7 @@ impl<const N: usize> Not for Words<N> {
 
 macro_rules! operators {
     ($($operator:ident::$method:ident),*) => {$(
-        impl<const N: usize> $operator for Words<N> {
+        impl<const N: usize> $operator for FourLanes<N> {
             type Output = Self;
 
             #[inline(always)]
