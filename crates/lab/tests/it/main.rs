@@ -1,0 +1,6 @@
+//! Tests of the lab.
+
+mod bench;
+mod lines;
+mod report;
+mod sources;
