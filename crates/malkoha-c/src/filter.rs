@@ -87,7 +87,7 @@ pub unsafe extern "C" fn malkoha_tell(filter: *const Filter, info: *mut Info) ->
         let filter = unsafe { Filter::from_c(filter) }?;
         let table = filter.table.read();
         let [ttl, resolution, now] = filter.table.expiring().map_or([0; 3], |set| set.times());
-        let told = Info {
+        let facts = Info {
             keys: table.len(),
             capacity: table.capacity(),
             bytes: table.size_in_bytes(),
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn malkoha_tell(filter: *const Filter, info: *mut Info) ->
             is_read_only: filter.table.is_read_only(),
         };
         // SAFETY: the caller's contract.
-        unsafe { memory::answer(info, told, "info") }
+        unsafe { memory::answer(info, facts, "info") }
     })
 }
 

@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// A bar for a command that prints lines: not on a terminal that shows those lines.
-    pub(crate) fn beside_lines(what: &'static str, total_bytes: Option<u64>) -> Self {
+    pub(crate) fn unless_terminal(what: &'static str, total_bytes: Option<u64>) -> Self {
         if stdout().is_terminal() { Self::hidden() } else { Self::new(what, total_bytes) }
     }
 

@@ -1,6 +1,6 @@
 """Columns of text through a filter, and the memory that it takes: bench/columns.py [ROWS].
 
-Linux alone: the peak of the process's memory during the lookup is reset before and read after, beside the
+Linux alone: the peak of the process's memory during the lookup is reset before and read after, next to the
 column's bytes. A copy of the text would show.
 """
 

@@ -44,7 +44,7 @@ def main():
     seen.save(path)
     del seen
     size = path.stat().st_size / 2**20
-    print(f"a filter of {size:.0f} MiB in {processes} processes or threads, MiB in all beside each one's start")
+    print(f"a filter of {size:.0f} MiB in {processes} processes or threads, MiB in all against each one's start")
 
     def tell(method, mapped, total):
         print(f"{method}, {'open' if mapped else 'load'}: {total:.0f} MiB, {total / size:.2f} filters", flush=True)

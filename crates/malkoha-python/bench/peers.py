@@ -1,6 +1,6 @@
-"""Malkoha beside other packages: bench/peers.py [--keys 1M,10M,100M] [--out FILE] [--only "NAME;..."].
+"""Malkoha against other packages: bench/peers.py [--keys 1M,10M,100M] [--out FILE] [--only "NAME;..."].
 
-Needs what bench/requirements.txt names beside a release build (``maturin develop --release``).
+Needs what bench/requirements.txt names, and a release build (``maturin develop --release``).
 Writes Markdown, a table for each number of keys. Each package is measured in a process of its own and does
 each thing its best way: batches where it has them, in lists where it takes no arrays, which are made
 beforehand. What would take hours, or more memory than there is, gets fewer keys or is left out, and the

@@ -1,4 +1,4 @@
-"""Random operations with composite keys beside dict and Counter, in a process of its own:
+"""Random operations with composite keys against dict and Counter, in a process of its own:
 
     composite_model.py run FOLDER SEED OPERATIONS     # leaves its filter, map and exact answers there
     composite_model.py check FOLDER                   # compares what the files answer

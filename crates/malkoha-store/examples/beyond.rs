@@ -1,4 +1,4 @@
-//! Random lookups in a store that is larger than memory. `checks/beyond` runs it beside LMDB, both
+//! Random lookups in a store that is larger than memory. `checks/beyond` runs it against LMDB, both
 //! in a group of processes that gets a quarter of the data as memory.
 //!
 //! ```text

@@ -23,7 +23,7 @@ CLUSTER_KINDS = KINDS if LONG else ["valkey"]
 # Below those that systems give to outgoing connections, as a cluster's port is, 10000 above: a server
 # that was killed finds its port free when it starts again.
 PORTS = range(12_000, 22_000)
-# Ports that this process has taken from all that run beside it.
+# Ports that this process has taken from all that run next to it.
 TAKEN = []
 
 

@@ -72,7 +72,7 @@ class ClusterTest(unittest.TestCase):
                     return thread, replies
 
                 def hold(server):
-                    """Keeps the thread that works beside the server for a while."""
+                    """Keeps the thread that works next to the server for a while."""
                     return begun(server, ["CF.MERGE", f"{busy}union", *[f"{busy}f"] * 8])
 
                 at = cluster.primaries[0]

@@ -68,7 +68,7 @@ class Long(unittest.TestCase):
             self.assertGreaterEqual(pipe.execute()[1], 1)
 
     def test_large_filters(self):
-        """Dumps, files, unions and sweeps are done beside the server, and others wait for nothing but
+        """Dumps, files, unions and sweeps are done next to the server, and others wait for nothing but
         filters that are read meanwhile."""
         for server, client, other, protocol in self.each((2,)):
             run = client.execute_command
@@ -189,7 +189,7 @@ class Long(unittest.TestCase):
                 until(lambda: blocked() > before or not thread.is_alive(), words)
                 return thread, replies
 
-            # Keeps the thread that works beside the server, so that the first dump must wait.
+            # Keeps the thread that works next to the server, so that the first dump must wait.
             commands = [begun("CF.MERGE", "union", *["other"] * 8), begun("CF.DUMP", "f"),
                         begun("CF.ADD", "f", "late"), begun("CF.DUMP", "f")]
             for thread, _ in commands:

@@ -27,7 +27,7 @@ use crate::subject::{Access, Contender};
 
 /// The meaning of the tables.
 const HELP: &str = "\
-Every set and map grows from --start keys and is not told how many will come. Million keys per
+Every set and map grows from --start keys and does not know how many will come. Million keys per
 second of processor time, for threads by the clock. Churn removes keys and inserts others, as many
 pairs per second. \"get\" looks up absent keys. An insert's latency is read off the clock around it;
 the longest is bounded by the processor time of the 64 inserts around it.";

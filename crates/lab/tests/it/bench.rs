@@ -67,7 +67,7 @@ fn maps_and_hash_tables_find_what_was_inserted() {
 /// The linker driver of Rust programs also compiles C.
 #[cfg(unix)]
 #[test]
-fn a_shared_object_is_measured_beside_ours() {
+fn a_shared_object_is_measured_with_ours() {
     let folder = tempfile::tempdir().unwrap();
     let (object, path) = (folder.path().join("bitmap.so"), folder.path().join("results.csv"));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/bitmap.c");

@@ -55,6 +55,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         }
     };
     let matcher = if keys.has_digest() { Box::new(Digests(matcher)) } else { matcher };
-    let progress = Progress::beside_lines("Checking", side.inputs.total_bytes());
+    let progress = Progress::unless_terminal("Checking", side.inputs.total_bytes());
     print_selected(&side, vec![matcher], selecting, threads, &progress)
 }

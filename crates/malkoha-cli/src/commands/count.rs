@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let filter = filter::open_verified(&arguments.filter, arguments.now.now)?;
     let (fpr, min) = (filter.facts().fpr, arguments.min);
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
-    let progress = Progress::beside_lines("Counting", inputs.total_bytes());
+    let progress = Progress::unless_terminal("Counting", inputs.total_bytes());
     let separator = inputs.separator();
     let show = Show { header: true, added: Some((keys.clone(), Added::Count)), ..Show::default() };
     let work = move |block: &Block, page: &mut Page| {

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     let Arguments { all, json, .. } = *arguments;
     let Side { inputs, keys } = arguments.input.side(&arguments.keys)?;
-    let progress = Progress::beside_lines("Looking up", inputs.total_bytes());
+    let progress = Progress::unless_terminal("Looking up", inputs.total_bytes());
     let separator = inputs.separator();
     let added = Some((keys.clone(), Added::Values));
     let show = Show { header: !json, added, ..Show::default() };

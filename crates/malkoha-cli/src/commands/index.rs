@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let keys = arguments.keys.keys_of_list(separator)?;
     for list in &arguments.lists {
         if is_dash(list) {
-            bail!("an index is kept beside a file: name it");
+            bail!("an index is written next to a file: name it");
         }
         let keeping = Keeping::of(list, &keys, arguments.threads.threads(), |bytes| {
             Progress::new("Indexing", Some(bytes))

@@ -93,7 +93,7 @@ fn text(facts: &Facts) -> String {
         rows.extend([("within", within), ("now", time)]);
     }
     if facts.spilled > 0 {
-        rows.insert(2, ("beside table", format!("{} {further}", HumanCount(facts.spilled))));
+        rows.insert(2, ("outside table", format!("{} {further}", HumanCount(facts.spilled))));
     }
     output::rows(rows)
 }

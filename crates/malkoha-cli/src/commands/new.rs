@@ -123,9 +123,7 @@ impl Arguments {
         }
         // Lines with a time need --within, which is the file's, so they have its unit.
         if self.window.is_by_arrival() && !time::can_be_clocks(filter.now()) {
-            bail!(
-                "{path} was last told a time before 1973, not the clock's: only what made it adds to it"
-            );
+            bail!("{path} has a time before 1973, not the clock's: only what made it adds to it");
         }
         self.print(&side, held, self.window.printing(filter, self.out(&side)?, false))
     }
@@ -136,7 +134,7 @@ impl Arguments {
         held: Held,
         mut printing: Printing<T, C>,
     ) -> Result<Outcome> {
-        let progress = Progress::beside_lines("Reading", side.inputs.total_bytes());
+        let progress = Progress::unless_terminal("Reading", side.inputs.total_bytes());
         let saving = Saving::to(&self.filter, held);
         let state = saving.state();
         printing.saving = Some(saving);

@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     let matcher = arguments.matcher(&keys, &mut side)?;
     let lists = arguments.origin.map(|Origin::List| &lists[..]);
-    let screening = Progress::beside_lines("Screening", side.inputs.total_bytes());
+    let screening = Progress::unless_terminal("Screening", side.inputs.total_bytes());
     let selecting = Selecting { select, places, lists, known: None };
     print_selected(&side, matcher, selecting, arguments.threads.threads(), &screening)
 }

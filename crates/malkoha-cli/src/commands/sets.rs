@@ -90,7 +90,7 @@ impl LinesArgs {
             rest.iter().map(|file| side(std::slice::from_ref(file), &list_keys, true)).collect();
         let first = side(first, &keys, false);
         let mut out = LineWriter::stdout(separator, false)?;
-        let progress = Progress::beside_lines("Reading", None);
+        let progress = Progress::unless_terminal("Reading", None);
         let (mut printed, threads) = (0_u64, self.threads.threads());
         operate(operation, &first, &others, threads, &progress, |line, header_of| {
             printed += u64::from(header_of.is_none());

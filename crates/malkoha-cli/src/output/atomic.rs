@@ -86,12 +86,12 @@ fn write_to(
             let target = path.canonicalize().with_context(failed)?;
             // That its folder can be changed is no reason to replace what may not be written to.
             OpenOptions::new().write(true).open(&target).with_context(failed)?;
-            write_beside(&target, Some(&metadata), overwrite, held, contents).with_context(failed)
+            write_next_to(&target, Some(&metadata), overwrite, held, contents).with_context(failed)
         }
         // A link may lead to a file that does not exist yet.
         Err(_) => {
             let target = destination(path).with_context(failed)?;
-            match write_beside(&target, None, overwrite, held, contents) {
+            match write_next_to(&target, None, overwrite, held, contents) {
                 Err(error)
                     if matches!(overwrite, Overwrite::Nothing)
                         && error.kind() == io::ErrorKind::AlreadyExists =>
@@ -104,7 +104,7 @@ fn write_to(
     }
 }
 
-fn write_beside(
+fn write_next_to(
     target: &Path,
     old: Option<&Metadata>,
     overwrite: Overwrite,

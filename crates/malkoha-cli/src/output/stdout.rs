@@ -62,8 +62,8 @@ impl LineWriter {
                 self.header = Some((names.to_vec(), false));
                 self.write(header)
             }
-            Some((first, told)) => {
-                if first != names && !std::mem::replace(told, true) {
+            Some((first, is_reported)) => {
+                if first != names && !std::mem::replace(is_reported, true) {
                     // A long one is shown from shortly before the difference on.
                     let same = first.iter().zip(names).take_while(|(a, b)| a == b).count();
                     let [first, names] = [&first[..], names].map(|it| {

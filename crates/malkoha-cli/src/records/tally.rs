@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use parking_lot::Mutex;
 
 use super::networks::Place;
-use super::unfit::{TOLD, Unfit};
+use super::unfit::{REPORTED, Unfit};
 use crate::failure;
 
 /// How many records of each file cannot be compared.
@@ -31,7 +31,7 @@ struct File {
     /// Records that are not compared.
     unfit: Noted,
     /// Records that are, but are reported, by the reason.
-    told: [Noted; TOLD.len()],
+    reported: [Noted; REPORTED.len()],
     looked_at: AtomicBool,
     /// No more keys of it are kept to be looked at.
     was_kept: AtomicBool,
@@ -39,7 +39,7 @@ struct File {
 
 impl File {
     fn noted(&self, why: Unfit) -> &Noted {
-        TOLD.iter().position(|it| *it == why).map_or(&self.unfit, |at| &self.told[at])
+        REPORTED.iter().position(|it| *it == why).map_or(&self.unfit, |at| &self.reported[at])
     }
 }
 
@@ -100,7 +100,7 @@ impl Tally {
             name,
             all: AtomicU64::new(0),
             unfit: Noted::default(),
-            told: Default::default(),
+            reported: Default::default(),
             looked_at: AtomicBool::new(false),
             was_kept: AtomicBool::new(false),
         };
@@ -213,13 +213,13 @@ impl Tally {
     }
 
     fn tell_lists(&self) {
-        for (file, File { name, all, unfit, told, .. }) in self.files.iter().enumerate() {
+        for (file, File { name, all, unfit, reported, .. }) in self.files.iter().enumerate() {
             // Nothing of it was read.
             if self.is_new(file) {
                 self.tell_empty(file);
             }
             let all = all.load(Ordering::Relaxed);
-            let reported = told.iter().zip(TOLD).filter(|it| it.1 != Unfit::Empty);
+            let reported = reported.iter().zip(REPORTED).filter(|it| it.1 != Unfit::Empty);
             for noted in [unfit].into_iter().chain(reported.map(|it| it.0)) {
                 let Some(first) = noted.first.lock().clone() else { continue };
                 let count = noted.count.load(Ordering::Relaxed);
@@ -241,8 +241,8 @@ impl Tally {
             return;
         }
         let reasons = [Unfit::NoTime, Unfit::Long, Unfit::Behind];
-        let told = reasons.map(|why| self.noted(|file| file.noted(why)));
-        let all = [self.noted(|file| &file.unfit)].into_iter().chain(told);
+        let reported = reasons.map(|why| self.noted(|file| file.noted(why)));
+        let all = [self.noted(|file| &file.unfit)].into_iter().chain(reported);
         for (count, name, first) in all.flatten() {
             let ((what, why), count) = (said(first.why, count), records(count));
             let place = first.place(&format!(" of {name}"));

@@ -65,7 +65,7 @@ pub(crate) enum Unfit {
 }
 
 /// Why records are reported that are compared all the same.
-pub(super) const TOLD: [Unfit; 7] = [
+pub(super) const REPORTED: [Unfit; 7] = [
     Unfit::Excepted,
     Unfit::Partly,
     Unfit::Narrower,
@@ -78,7 +78,7 @@ pub(super) const TOLD: [Unfit; 7] = [
 impl Unfit {
     /// Whether the record is compared all the same.
     pub(super) fn takes_part(self) -> bool {
-        TOLD.contains(&self)
+        REPORTED.contains(&self)
     }
 
     /// The message about a number of records.

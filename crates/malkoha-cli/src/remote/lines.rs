@@ -99,7 +99,7 @@ impl Shards {
             match kind.as_str() {
                 DATA_TYPE => {}
                 "none" => bail!(gone(key)),
-                _ => bail!("{key} is a {kind} and no filter: load the filter anew"),
+                _ => bail!("{key} is a {kind} and no filter: load the filter again"),
             }
             let numbers = numbers(replies, part.lines.len())?;
             for (&line, number) in part.lines.iter().zip(numbers) {

@@ -66,7 +66,7 @@ pub(super) struct Answer {
 
 /// The error of a shard's key that does not exist.
 pub(super) fn gone(key: &str) -> String {
-    format!("{key} is gone, so nobody can say what was in it: load the filter anew")
+    format!("{key} is gone, so nobody can say what was in it: load the filter again")
 }
 
 /// The module's reply about a key that does not exist: `ERR not found`, or `Not found`.

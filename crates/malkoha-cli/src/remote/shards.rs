@@ -55,10 +55,10 @@ impl Shards {
         expected: Option<u32>,
         policy: Policy,
     ) -> Result<Self> {
-        let Some(told) = told(&mut cluster, name, policy)? else {
+        let Some(stored) = stored(&mut cluster, name, policy)? else {
             bail!("there is no filter '{name}': make it with 'malkoha remote load'");
         };
-        let Some(shards) = shards_of(&told) else {
+        let Some(shards) = shards_of(&stored) else {
             bail!("the key '{name}' is something else than a filter of this command");
         };
         if let Some(expected) = expected.filter(|&expected| expected != shards) {
@@ -81,7 +81,7 @@ impl Shards {
         let (set, resent) = ask(cluster, name, &set, true, policy)?;
         // If it is sent again, it finds what it set itself.
         let is_ours = set != Value::Nil
-            || (resent && told(cluster, name, policy)?.as_deref() == Some(text.as_bytes()));
+            || (resent && stored(cluster, name, policy)?.as_deref() == Some(text.as_bytes()));
         if !is_ours {
             bail!("'{name}' is there already: use 'malkoha remote add', or another --key");
         }
@@ -176,9 +176,9 @@ impl Shards {
 }
 
 /// The content of the key with a filter's name.
-fn told(cluster: &mut Cluster, name: &str, policy: Policy) -> Result<Option<Vec<u8>>> {
-    let (told, _) = ask(cluster, name, cmd("GET").arg(name), false, policy)?;
-    Ok(from_redis_value(told)?)
+fn stored(cluster: &mut Cluster, name: &str, policy: Policy) -> Result<Option<Vec<u8>>> {
+    let (stored, _) = ask(cluster, name, cmd("GET").arg(name), false, policy)?;
+    Ok(from_redis_value(stored)?)
 }
 
 /// One command about one key; the reply, and whether it was sent again though it may have been

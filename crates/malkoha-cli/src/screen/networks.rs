@@ -77,7 +77,8 @@ impl Networks {
                 self.v4.turn([since[0], since[1]], verdict);
                 self.v6.turn([since[2], since[3]], verdict);
             }
-            let read = if is_any_excepted && !allowed { Line::Told(Unfit::Excepted) } else { read };
+            let read =
+                if is_any_excepted && !allowed { Line::Reported(Unfit::Excepted) } else { read };
             (read, lines.under.take())
         })
     }

@@ -30,7 +30,7 @@ impl Texts {
                 }
                 let (line, under) = each(reader, &batch, i, key);
                 counted += u64::from(line != Line::Nothing);
-                if let Line::Unfit(why) | Line::Told(why) = line {
+                if let Line::Unfit(why) | Line::Reported(why) = line {
                     batch.note_under(i, why, under)?;
                 }
             }

@@ -105,8 +105,8 @@ fn damage_is_told_in_one_line() {
                 assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
                 assert!(run.stderr.contains("bad.mlk"), "{}", run.stderr);
                 if (command, kind, at) == ("verify", "set", 130) {
-                    let told = "malkoha: filter 'bad.mlk' is not whole: ";
-                    assert!(run.stderr.starts_with(told) && run.stderr.contains("segment 0"));
+                    let expected = "malkoha: filter 'bad.mlk' is not whole: ";
+                    assert!(run.stderr.starts_with(expected) && run.stderr.contains("segment 0"));
                 }
             }
             assert!(dir.read("bad.mlk") == bytes);

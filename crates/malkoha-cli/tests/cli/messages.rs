@@ -117,11 +117,11 @@ fn some_records_that_differ_in_form() {
         dir.write("list", "email\n\nu1@x\n".to_owned() + &list(with));
         for command in ["screen -v -f list input", "diff input list", "intersect input list"] {
             let run = dir.run(command);
-            let told = format!(
+            let expected = format!(
                 "malkoha: some records are equal, but other records of 'list' {what}, unlike \
                  those of 'input'"
             );
-            assert!(run.stderr.starts_with(&told), "{command} {with:?}: {run:?}");
+            assert!(run.stderr.starts_with(&expected), "{command} {with:?}: {run:?}");
         }
     }
     // Few of a list, or some that are equal, have the same look; or it proves nothing.

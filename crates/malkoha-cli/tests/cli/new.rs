@@ -41,6 +41,6 @@ fn a_file_of_another_clock_is_asked_at_its_own_time() {
         );
     }
     dir.run("new fixed.mlk some").complains(
-        "'fixed.mlk' was last told a time before 1973, not the clock's: only what made it adds to it",
+        "'fixed.mlk' has a time before 1973, not the clock's: only what made it adds to it",
     );
 }

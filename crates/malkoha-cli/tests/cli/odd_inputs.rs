@@ -101,10 +101,10 @@ fn what_has_no_lines_is_refused() {
     for (start, what) in [("ORC\n\u{6}\0\n", "ORC"), (dbf, "a table of dBASE")] {
         dir.write("table", start);
         let run = dir.run("screen -f table lines");
-        let told = format!("malkoha: 'table' seems to be {what}");
-        assert!(run.code == Some(2) && run.stderr.starts_with(&told), "{run:?}");
+        let expected = format!("malkoha: 'table' seems to be {what}");
+        assert!(run.code == Some(2) && run.stderr.starts_with(&expected), "{run:?}");
         let run = dir.run("uniq table");
-        assert!(run.stderr.starts_with(&told), "{run:?}");
+        assert!(run.stderr.starts_with(&expected), "{run:?}");
     }
     let run = dir.run("check f.mlk zip lines");
     assert_eq!((run.code, run.stdout.as_slice()), (Some(2), &b"a\n"[..]));
@@ -133,12 +133,12 @@ fn output_that_is_the_input_is_refused() {
 fn unreadable_inputs_are_told_and_passed_over() {
     let dir = Dir::with("a", "x\n").and("b", "y\n");
     dir.shell("mkdir sub").prints("");
-    let told = "malkoha: cannot open 'none': No such file or directory\n\
+    let expected = "malkoha: cannot open 'none': No such file or directory\n\
                 malkoha: cannot read 'sub': it is a directory, and lines come from files\n";
     dir.run("build -q -o f.mlk a b").prints("");
     for command in ["screen --list b", "uniq", "check f.mlk", "new -q g.mlk"] {
         let run = dir.run(&format!("{command} none sub a b"));
-        assert_eq!((run.code, run.stderr.as_str()), (Some(2), told), "{command}");
+        assert_eq!((run.code, run.stderr.as_str()), (Some(2), expected), "{command}");
         assert!(run.stdout.ends_with(b"y\n"), "{command}");
     }
     for command in ["build -o h.mlk", "add f.mlk", "remove f.mlk"] {

@@ -150,7 +150,7 @@ fn what_can_have_no_index_is_refused() {
     let plain = "is no plain file of lines: indexes are kept of these only";
     dir.run("index list.gz").complains(&format!("'list.gz' {plain}"));
     dir.run("index sub").complains(&format!("'sub' {plain}"));
-    dir.run("index -").complains("an index is kept beside a file: name it");
+    dir.run("index -").complains("an index is written next to a file: name it");
     dir.run("index -q input")
         .complains("'input.mlx' exists and is of another kind: move it elsewhere");
     dir.run("index none").complains("cannot open list 'none': No such file or directory");

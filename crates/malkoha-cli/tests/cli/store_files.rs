@@ -180,7 +180,7 @@ fn a_name_is_no_command_to_a_terminal() {
     assert!(text.contains(r#""name":"a\nb\u001b[2J\\""#), "{text}");
 }
 
-/// A store may have other keys beside those of files.
+/// A store may have other keys next to those of files.
 #[test]
 fn a_key_of_another_user_is_not_replaced() {
     let dir = Dir::with("koel", "content");
@@ -201,7 +201,7 @@ fn a_name_has_many_spellings() {
     fs::create_dir_all(dir.path("a/b")).unwrap();
     dir.write("a/b/c", "x");
     for path in ["a", "./a", "a/", "a//b/", "./a/./b//c", "a/../a", "../a"] {
-        // That one is from a directory beside.
+        // That one is from a neighbouring directory.
         let mut command = dir.command("store import --quiet");
         if path.starts_with("..") {
             command.current_dir(dir.path("a")).args(["../s", path]);

@@ -66,7 +66,7 @@ fn lines_come_out_while_the_input_is_open() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Lines of a week, each with its time, beside a list of when each word was there last.
+/// Lines of a week, each with its time, against a list of when each word was there last.
 #[test]
 fn lines_are_new_again_after_a_time() {
     let (mut input, mut expected, mut last) = (String::new(), String::new(), HashMap::new());
@@ -100,7 +100,7 @@ fn lines_are_new_again_after_a_time() {
     assert!(gaps.len() > 4 && gaps.iter().all(|gap| (day..day + day / 15 + 200).contains(gap)));
 }
 
-/// Lines that are up to ten minutes out of order, beside the same in order; and one later still.
+/// Lines that are up to ten minutes out of order, against the same in order; and one later still.
 #[test]
 fn lines_out_of_order_wait_for_earlier_ones() {
     let (mut times, mut state, mut time) = (Vec::new(), 1_u64, 1_790_000_000_u64);

@@ -1,4 +1,4 @@
-//! Readers that take no lock, beside writers that come now and then.
+//! Readers that take no lock, next to writers that come now and then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

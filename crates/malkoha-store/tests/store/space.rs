@@ -59,7 +59,7 @@ fn stays_small(rounds: u32, mut next: impl FnMut(u32, &mut Random) -> Step) {
                 ratio
             };
             // Deletes take next to nothing, and wait for nothing: what lives can become less faster
-            // than compaction gets to run beside other tests.
+            // than compaction gets to run next to other tests.
             if matches!(done, Step::Delete(_)) {
                 let until = Instant::now() + Duration::from_secs(20);
                 while ratio() >= 1.6 && Instant::now() < until {
@@ -97,7 +97,7 @@ fn under_overwrites_in_turn() {
     stays_small(3, |step, _| Step::Put(step % KEYS));
 }
 
-/// Keys that come and go beside many that stay: tombstones must go although older files live.
+/// Keys that come and go next to many that stay: tombstones must go although older files live.
 #[test]
 fn under_keys_that_come_and_go() {
     stays_small(3, |step, _| {
@@ -146,7 +146,7 @@ fn stays_small_beside(other: impl Fn(&Store) + Sync) {
 }
 
 /// While somebody else than the store's own thread compacted or waited for a checkpoint, writes did
-/// not wait for room: such a store of 200 KB took 180 MiB. Then it took 34 MiB beside other work,
+/// not wait for room: such a store of 200 KB took 180 MiB. Then it took 34 MiB next to other work,
 /// because writes passed the limit whenever a checkpoint ended; that needs a busy machine to show.
 #[test]
 fn beside_checkpoints_and_compactions() {
@@ -158,7 +158,7 @@ fn beside_checkpoints_and_compactions() {
 }
 
 /// While a backup made links and synced its directory, writes did not wait for room, although it
-/// needs no time, or nothing of the store's: such a store of 200 KB took 36 MiB beside other work.
+/// needs no time, or nothing of the store's: such a store of 200 KB took 36 MiB next to other work.
 #[test]
 fn beside_backups() {
     let copies = Dir::new();

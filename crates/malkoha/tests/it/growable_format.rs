@@ -277,7 +277,7 @@ fn what_lies_beside_empty_slots_loses_no_key() {
     let mut bytes = filter(10_000, 0.01, 0).to_bytes();
     let (width, buckets) =
         (usize::from(bytes[15]) + 1, u16::from_le_bytes([bytes[134], bytes[135]]));
-    // Between 2^11 and 2^12 buckets: one bit of each place beside its fingerprint.
+    // Between 2^11 and 2^12 buckets: one bit of each place next to its fingerprint.
     for bucket in 0..usize::from(buckets) {
         for bit in (bucket * 4 * (width + 1) + 4 * width..).take(4) {
             bytes[HEADER + RECORD + bit / 8] |= 1 << (bit % 8);

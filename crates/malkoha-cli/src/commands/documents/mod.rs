@@ -126,7 +126,7 @@ impl DocumentArgs {
         mut files: Files,
     ) -> Result<S> {
         let total = shards[first..].iter().map(Shard::size).sum();
-        let bar = Arc::new(Progress::beside_lines("Reading", total));
+        let bar = Arc::new(Progress::unless_terminal("Reading", total));
         let (field, on_bad) = (Arc::new(Field::parse(&self.field)), self.bad);
         let readers = Reader::all(Arc::clone(shards), bar, field, first);
         let of_shard = |(number, shard): (usize, &Shard)| {

@@ -31,7 +31,7 @@ impl Arguments {
     pub(super) fn run(&self) -> Result<Outcome> {
         let mut filter = self.place.open(self.shards, 0)?;
         let total = self.input.inputs().total_bytes();
-        let progress = Progress::beside_lines("Checking", total);
+        let progress = Progress::unless_terminal("Checking", total);
         let (select, separator) = (&self.select, self.input.separator());
         let mut printer = Printer::new(separator, &select.print)?;
         let mut page = Page::default();

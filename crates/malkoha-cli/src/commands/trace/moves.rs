@@ -159,7 +159,7 @@ mod tests {
                 moved += 1;
             }
             let changed = before.iter().filter(|(line, bucket)| table.places[line] != **bucket);
-            assert_eq!(changed.count(), step.moves.len(), "every move is told");
+            assert_eq!(changed.count(), step.moves.len(), "every move is shown");
             assert!(step.fullness.iter().all(|&keys| keys <= 2));
         }
         assert!(moved > 20 && refused >= 10, "{moved} moves, {refused} refused");

@@ -97,7 +97,7 @@ struct Stats {
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let side = arguments.input.side(&arguments.keys)?;
     let total = side.inputs.total_bytes();
-    let progress = Progress::beside_lines("Reading", total);
+    let progress = Progress::unless_terminal("Reading", total);
     let stats = if arguments.approximate || arguments.window.within.is_some() {
         fingerprints::run(arguments, &side, &progress)?
     } else {

@@ -31,7 +31,7 @@ pub(crate) enum Line {
     /// Entries, all of which were passed on.
     Entries,
     /// Entries, with something to tell.
-    Told(Unfit),
+    Reported(Unfit),
     /// A comment, or what a syntax needs before entries and behind them.
     Nothing,
     Unfit(Unfit),

@@ -111,7 +111,7 @@ impl Lines {
             let turned = self.blocks.turned.take();
             self.turned = turned.map(|(since, verdict)| (since[0], self.judged(verdict)));
             return match self.turned {
-                Some((_, Ok(true))) if !self.is_allowed => Line::Told(Unfit::Excepted),
+                Some((_, Ok(true))) if !self.is_allowed => Line::Reported(Unfit::Excepted),
                 Some((_, Err(why))) => Line::Unfit(why),
                 _ => Line::Nothing,
             };
@@ -137,9 +137,9 @@ impl Lines {
         let opens = !is_heading && self.brackets(line, at);
         self.blocks.leave(at);
         match (read, verdict) {
-            (Line::Entries | Line::Told(_), Err(why)) => return Line::Unfit(why),
-            (Line::Entries | Line::Told(_), Ok(true)) if !self.is_allowed => {
-                return Line::Told(Unfit::Excepted);
+            (Line::Entries | Line::Reported(_), Err(why)) => return Line::Unfit(why),
+            (Line::Entries | Line::Reported(_), Ok(true)) if !self.is_allowed => {
+                return Line::Reported(Unfit::Excepted);
             }
             // The name of a list.
             (Line::Unfit(Unfit::NoDomain), _) if opens && !item.contains(&b'.') => {

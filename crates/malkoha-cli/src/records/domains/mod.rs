@@ -89,7 +89,7 @@ fn domains_in_zone(line: &[u8], zone: &Zone, mut each: impl FnMut(&[u8], Reach))
     let found = match rule(line, zone) {
         Rule::One(name, reach) => one(name, reach),
         Rule::Part(name) if has_parent(name) && one(name, ALL) => {
-            return Line::Told(Unfit::Narrower);
+            return Line::Reported(Unfit::Narrower);
         }
         Rule::Owned(name, reach) => one(name.as_bytes(), reach),
         Rule::Many(names, reach) => {
@@ -106,7 +106,7 @@ fn domains_in_zone(line: &[u8], zone: &Zone, mut each: impl FnMut(&[u8], Reach))
     };
     match found {
         true => Line::Entries,
-        false if any => Line::Told(Unfit::Partly),
+        false if any => Line::Reported(Unfit::Partly),
         false => Line::Unfit(Unfit::NoDomain),
     }
 }

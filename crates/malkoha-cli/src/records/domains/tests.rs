@@ -49,7 +49,7 @@ fn alone(line: &str) -> String {
     match read {
         Line::Entries => format!("{} {}", names.join(","), reaches[0]),
         Line::Nothing => "Nothing".to_owned(),
-        Line::Told(why) | Line::Unfit(why) => {
+        Line::Reported(why) | Line::Unfit(why) => {
             format!("{why:?} {}", names.join(",")).trim_end().to_owned()
         }
     }
@@ -57,7 +57,7 @@ fn alone(line: &str) -> String {
 
 /// The names of a list, the rank of each for itself and below it, and the notices about the list.
 fn list(text: &str) -> String {
-    let (mut lines, mut names, mut told) = (Lines::default(), Vec::new(), Vec::new());
+    let (mut lines, mut names, mut reported) = (Lines::default(), Vec::new(), Vec::new());
     for line in text.split("\\n") {
         let since = names.len();
         let read = lines.read(line.as_bytes(), since, |name, reach| {
@@ -66,12 +66,12 @@ fn list(text: &str) -> String {
         if let Some((since, verdict)) = lines.turned.take() {
             names[since..].iter_mut().for_each(|it| it.1 = it.1.judged(verdict));
         }
-        if let Line::Told(why) | Line::Unfit(why) = read {
-            told.push(format!("{why:?}"));
+        if let Line::Reported(why) | Line::Unfit(why) = read {
+            reported.push(format!("{why:?}"));
         }
     }
-    told.dedup();
+    reported.dedup();
     names.retain(|it| it.1 != Reach::default());
     let names = names.iter().map(|(name, it)| format!("{name} {}{}", it.itself, it.below));
-    names.chain(told).collect::<Vec<_>>().join(" ")
+    names.chain(reported).collect::<Vec<_>>().join(" ")
 }

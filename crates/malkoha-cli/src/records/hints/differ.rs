@@ -115,20 +115,20 @@ pub(crate) fn tell_difference(is_any_equal: bool, known: Option<&str>, fpr: f64)
         let files = [&it.with, &it.without].map(|name| name.as_deref().unwrap_or(known).to_owned());
         remedies.insert((it.look().remedy, BTreeSet::from(files)))
     });
-    let mut told: Vec<String> = sure.iter().map(|it| said(it, known)).collect();
-    if told.is_empty() {
+    let mut sentences: Vec<String> = sure.iter().map(|it| said(it, known)).collect();
+    if sentences.is_empty() {
         let mut rest = rest.iter().filter(|it| !is_any_equal || it.look().what != SIGNS);
         let mut sides = both.filter_map(|(list, input)| Sides::of(list, input, is_any_equal));
         let likely = sides.find_map(|sides| sides.difference());
-        told.extend(likely.or_else(|| rest.next().map(|it| said(it, known))));
+        sentences.extend(likely.or_else(|| rest.next().map(|it| said(it, known))));
     }
-    for told in told {
-        let but = match told.starts_with("records") {
+    for sentence in sentences {
+        let but = match sentence.starts_with("records") {
             _ if !is_any_equal => "nothing is equal:",
             true => "some records are equal, but other",
             false => "some records are equal, but",
         };
-        tell(&format!("malkoha: {but} {told}"));
+        tell(&format!("malkoha: {but} {sentence}"));
     }
 }
 
@@ -148,8 +148,8 @@ fn said(found: &Found, known: &str) -> String {
             format!("records of {with} {what}, unlike those of {without}: {}", again())
         }
         _ => match found.equal_fields() {
-            Some(equal) => fields::told(&equal, found.look(), with, without),
-            None => told(with, what, without, remedy),
+            Some(equal) => fields::sentence(&equal, found.look(), with, without),
+            None => sentence(with, what, without, remedy),
         },
     }
 }
@@ -217,7 +217,7 @@ impl<'a> Sides<'a> {
         if !is_enough || !is_rare(&without.0) || !is_rare(&self.equal) {
             return None;
         }
-        Some(told(with.1, look.what, without.1, look.remedy))
+        Some(sentence(with.1, look.what, without.1, look.remedy))
     }
 
     /// Whether most of the first side begin or end with the same, and some would be equal without.
@@ -236,7 +236,7 @@ impl<'a> Sides<'a> {
                 let equal = parts.filter(|it| it.0 == common && without.0.contains(it.1)).count();
                 if equal >= least && is_rare(&without.0) && is_rare(&self.equal) {
                     let what = format!("{how} '{}'", common.escape_ascii());
-                    return Some(told(with.1, &what, without.1, CUT_OFF));
+                    return Some(sentence(with.1, &what, without.1, CUT_OFF));
                 }
             }
         }
@@ -244,7 +244,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-fn told(with: &str, what: &str, without: &str, remedy: &str) -> String {
+fn sentence(with: &str, what: &str, without: &str, remedy: &str) -> String {
     if what == CASE {
         let (one, other) = if with < without { (with, without) } else { (without, with) };
         return format!("records of {one} and {other} {CASE}: {remedy}");

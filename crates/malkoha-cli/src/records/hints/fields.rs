@@ -106,7 +106,7 @@ pub(super) fn equal(fields: &BTreeMap<Vec<u8>, At>) -> Option<Equal> {
 }
 
 /// The message about them.
-pub(super) fn told(equal: &Equal, look: &Look, with: &str, without: &str) -> String {
+pub(super) fn sentence(equal: &Equal, look: &Look, with: &str, without: &str) -> String {
     let Look { what, remedy, .. } = look;
     let (which, remedy) = match equal {
         Equal::Field(field, _) => (format!("which are in field {}", field + 1), *remedy),

@@ -97,7 +97,7 @@ pub(super) fn logged(line: &[u8]) -> Result<Range, Unfit> {
         let is_several = next.is_some_and(|it| range(it).is_some());
         return if is_several { Err(Unfit::Scattered) } else { Ok(it) };
     }
-    told(&without_quotes(line))
+    outsider(&without_quotes(line))
 }
 
 /// The network of a row: one that is all that is behind a time, or the only one in columns.
@@ -151,7 +151,7 @@ enum Whose {
 }
 
 /// The only address that has a mark of theirs, if none but one's own is behind it.
-fn told(line: &[u8]) -> Result<Range, Unfit> {
+fn outsider(line: &[u8]) -> Result<Range, Unfit> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b".:/_-@#%".contains(byte);
     let text_at = memmem::find(line, b": ").map(|at| at + 2);
     // Of Squid.

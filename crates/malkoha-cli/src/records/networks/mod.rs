@@ -172,7 +172,7 @@ impl Lines {
             found => found.into_iter().flatten().for_each(|(range, not)| each(range, not)),
         }
         match turned {
-            Some(Ok(true)) => Line::Told(Unfit::Excepted),
+            Some(Ok(true)) => Line::Reported(Unfit::Excepted),
             Some(Err(why)) => Line::Unfit(why),
             _ => Line::Entries,
         }

@@ -72,7 +72,7 @@ fn lines_as_people_have_them() {
                     Line::Entries => {}
                     Line::Nothing | Line::Unfit(Unfit::NoNetwork) if is_block => {}
                     Line::Nothing => found.push("Nothing".to_owned()),
-                    Line::Told(why) | Line::Unfit(why) => found.push(format!("{why:?}")),
+                    Line::Reported(why) | Line::Unfit(why) => found.push(format!("{why:?}")),
                 }
             }
             found.dedup();

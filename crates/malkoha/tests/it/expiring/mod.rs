@@ -1,4 +1,4 @@
-//! Sets whose keys expire, beside an exact model, at times that move at random.
+//! Sets whose keys expire, against an exact model, at times that move at random.
 
 mod files;
 mod fixed;

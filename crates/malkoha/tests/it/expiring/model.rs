@@ -1,4 +1,4 @@
-//! Random operations at random times, beside an exact list of what was seen when.
+//! Random operations at random times, against an exact list of what was seen when.
 
 use malkoha::tables::Stored;
 use malkoha::{
