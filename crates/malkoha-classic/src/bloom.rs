@@ -89,6 +89,7 @@ impl<const COUNTER_BITS: u32> Bloom<COUNTER_BITS> {
         hashes: u32,
         hasher: KeyHasher,
     ) -> Result<Self, BuildError> {
+        const { assert!(COUNTER_BITS == 1 || COUNTER_BITS == 4) };
         BuildError::check_range("number of bits or counters", counters, 1..=MAX_POSITIONS)?;
         check_hashes(hashes)?;
         let words = allocate(counters.div_ceil(Self::COUNTERS_PER_WORD), || 0)?;

@@ -123,3 +123,20 @@ impl Addressing {
 pub(crate) fn every_place(segments: u32, places: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..segments.into()).flat_map(move |segment| (0..places).map(move |place| (segment, place)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pinned, since the file format depends on it: worked out from the table above in another
+    /// language.
+    #[test]
+    fn known_answers() {
+        let addressing = Addressing::new(1000, 16_384, 12);
+        let probe = addressing.probe(0x0123_4567_89ab_cdef);
+        assert_eq!(
+            (probe.segment, probe.first, probe.second, probe.fingerprint),
+            (4, 8810, 4999, 202)
+        );
+    }
+}

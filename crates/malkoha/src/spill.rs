@@ -69,6 +69,11 @@ impl Spill {
         }
     }
 
+    /// Forgets keys that are gone, where [`may_hold`](Self::may_hold) still takes them for listed.
+    pub(crate) fn shrink(&mut self) {
+        self.hint = Hint::of(&self.counts);
+    }
+
     #[inline]
     pub(crate) fn count(&self, key: &SpillKey) -> u64 {
         if self.hint.may_hold(key) { self.counts.get(key).copied().unwrap_or(0) } else { 0 }

@@ -106,9 +106,9 @@ impl Growing {
     }
 }
 
-/// All buckets, in rounds that each go through the whole segment: keys that arrive in bucket order
-/// would crowd one end of a segment, which could be left without room before the other end gets any
-/// keys.
+/// All buckets. Where there are many, in rounds that each go through the whole segment: keys that
+/// arrive in bucket order would crowd one end of it, and leave that without room before the other
+/// end gets any keys.
 fn scattered(buckets: u64) -> impl Iterator<Item = u64> {
     const ROUNDS: usize = 64;
     (0..ROUNDS as u64).flat_map(move |first| (first..buckets).step_by(ROUNDS))

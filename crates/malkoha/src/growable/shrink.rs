@@ -12,6 +12,7 @@ use super::record::{Home, Record, most_known};
 use super::segment::{Form, Segment};
 use super::shape::ROOM;
 use super::table::{Growing, narrow};
+use crate::layout::Search;
 use crate::spill::SpillKey;
 
 /// Halves that need more buckets together stay apart, or the next insert would split them again.
@@ -51,6 +52,8 @@ impl Growing {
             }
         }
         self.segments.compact();
+        self.spill.shrink();
+        self.search = Search::default();
         self.known.truncate(most_known(&self.shape, self.deepest()));
         self.known.shrink_to_fit();
         let within = self.directory.within();

@@ -287,3 +287,36 @@ pub(super) unsafe fn have_lane<W: Word, const WHOLE_BYTES: bool, const ALONE: bo
     // Both words always: a branch between them would be mispredicted half the time.
     (first ^ wanted).either_has_zero_lane(second ^ wanted, below, highs)
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Lanes that are equal are as frequent as others.
+        #[test]
+        fn lanes_are_equal(
+            bytes: [u8; 64], buckets in [0..24_u64, 0..24_u64], bits in 4_u32..=32,
+            step in 1..9_u64, same: [[bool; 4]; 2], other: u64
+        ) {
+            let at = [0, 1, 2, 3].map(|lane| lane * step);
+            let masks = [0, 2, 4, 6].map(|shift| u64::ones(bits) << shift);
+            // SAFETY: 8 bytes from byte 23 + 24 on at most, of 64.
+            let load = |bucket: u64, lane: u64| unsafe {
+                u64::load_unchecked(&bytes, index(bucket + lane))
+            };
+            let lanes: [u64; 4] = std::array::from_fn(|i| {
+                let there = load(buckets[usize::from(same[1][i])], at[i]);
+                if same[0][i] { there & masks[i] } else { other & masks[i] }
+            });
+            let expected = buckets.map(|bucket| (0..4).fold(0, |found, i| {
+                found | u32::from(load(bucket, at[i]) & masks[i] == lanes[i]) << i
+            }));
+            let wanted = Wanted { at, masks, lanes };
+            // SAFETY: as above.
+            let found = unsafe { equal_lanes(&bytes, buckets, &wanted) };
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -31,7 +31,8 @@ pub struct Fixed<B = Memory> {
     pub(super) parts: Parts,
     /// Keys from which on a new one goes into the emptier place, alone and in a batch.
     pub(super) crowded_from: [u64; 2],
-    /// How its buckets are read if its values are ages.
+    /// How its buckets are read if its values are ages: set by `Ages::prepare`, which the only
+    /// constructor of `Expiring` calls.
     pub(super) ages: Option<AgedBuckets>,
 }
 

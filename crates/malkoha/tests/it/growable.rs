@@ -181,6 +181,18 @@ fn shrinks_when_most_keys_are_gone_and_grows_again() {
     assert!(filter.size_in_bytes() < 1_000, "{}", filter.size_in_bytes());
 }
 
+/// What spilled copies took is given back as well.
+#[test]
+fn a_shrunk_filter_takes_no_more_than_its_file_read_again() {
+    let mut filter = GrowableCuckooFilter::builder().build().unwrap();
+    (0..4_000_u64).for_each(|key| (0..4).for_each(|_| filter.insert(key).unwrap()));
+    assert!(filter.spilled() > 0);
+    (1..4_000_u64).for_each(|key| (0..4).for_each(|_| assert!(filter.remove(key))));
+    filter.shrink_to_fit();
+    let read = GrowableCuckooFilter::from_bytes(&filter.to_bytes()).unwrap();
+    assert_eq!(filter.size_in_bytes(), read.size_in_bytes());
+}
+
 #[test]
 fn wrong_wishes_are_refused_with_a_remedy() {
     let new = GrowableCuckooFilter::builder;

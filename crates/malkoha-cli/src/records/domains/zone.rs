@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::Unfit;
 use super::reach::{ALL, Reach, Rule};
-use super::text::{is_nowhere, is_type, trimmed, words};
+use super::text::{is_host, is_nowhere, is_type, trimmed, words};
 
 /// The zone that lines are in.
 #[derive(Default)]
@@ -74,6 +74,9 @@ pub(super) fn record<'a>(line: &'a [u8], zone: &Zone) -> Rule<'a> {
         return Rule::Unfit(Unfit::NoDomain);
     }
     let to = words.next().unwrap_or(b"");
+    if is_host(to) {
+        return Rule::Unfit(Unfit::Else);
+    }
     let has_policy = matches!(to, b"." | b"*.") || to.starts_with(b"rpz-");
     let Some(name) = zone.name(first, has_policy) else { return Rule::Unfit(Unfit::NoDomain) };
     if is_trigger(trimmed(&name)) {

@@ -199,7 +199,10 @@ fn outsider(line: &[u8]) -> Result<Range, Unfit> {
 fn whose(word: &[u8], gap: &[u8]) -> Whose {
     let is_key = word.ends_with(b":") || gap.iter().any(|it| b"=:\"".contains(it));
     let word = word.strip_suffix(b":").unwrap_or(word);
-    if gap == b"["
+    // Users write names with as many blanks as they like.
+    if gap.len() > 4 {
+        Whose::Unknown
+    } else if gap == b"["
         || gap.ends_with(b") [")
         || word == b"@"
         || is_one_of(word, VERBS) && gap.starts_with(b" ")

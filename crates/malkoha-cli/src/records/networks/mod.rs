@@ -195,6 +195,14 @@ impl Lines {
             Err(Line::Unfit(why @ (Unfit::Else | Unfit::Undone | Unfit::Goes))) if has_network => {
                 Some(Err(*why))
             }
+            Ok(found) if !found.is_empty() => {
+                let is_named = words.first().is_some_and(|it| range(it).is_none());
+                let passes = is_named && found.iter().all(|it| it.1);
+                if !passes && self.blocks.depth() == depth {
+                    return false;
+                }
+                passes.then_some(Ok(true))
+            }
             _ => None,
         };
         if self.blocks.depth() > depth {

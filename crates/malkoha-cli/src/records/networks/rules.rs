@@ -154,6 +154,9 @@ fn packets(mut verdict: Option<bool>, words: &[&[u8]], part: Part<'_>) -> Result
                 words.next_if(|_| it == Some(Word::Group));
                 end = if has_places { Some(Word::Destination) } else { end };
             }
+            it @ Some(Word::Named) if words.peek().is_some_and(|it| range(it).is_some()) => {
+                end = it
+            }
             Some(Word::Named) => _ = words.next(),
             Some(Word::Not) => is_not = true,
             Some(Word::In) => is_input = true,
