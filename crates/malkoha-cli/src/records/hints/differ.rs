@@ -67,9 +67,9 @@ pub(super) fn keep_some<'a>(
     records: impl Iterator<Item = (&'a [u8], bool)>,
 ) {
     let mut all = SEEN.lock();
-    let is_any_more = all.keys().filter(|it| it.0 == tally.of_lists).count() < MOST_FILES;
+    let has_room = all.keys().filter(|it| it.0 == tally.of_lists).count() < MOST_FILES;
     let it = (tally.of_lists, file, tally.name(file).to_owned());
-    if !is_any_more && !all.contains_key(&it) {
+    if !has_room && !all.contains_key(&it) {
         return tally.keep_no_more(file);
     }
     let seen = all.entry(it).or_default();
