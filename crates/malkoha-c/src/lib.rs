@@ -2,8 +2,7 @@
 //! or in files. The header `include/malkoha.h` is made from this crate, and is its documentation.
 //!
 //! ```text
-//! malkoha.h --keys, batches, pairs--> Filter (filter.rs) --> Set, Map (tables.rs, kinds.rs)
-//!                                                               `--> malkoha
+//! malkoha.h --keys, batches, pairs--> Filter (filter.rs) --> Set or Map (kinds.rs) --> malkoha
 //!                    `--guard (status.rs)--> a status, and its text for malkoha_error()
 //! ```
 //!
