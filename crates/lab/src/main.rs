@@ -32,7 +32,7 @@ enum Command {
     /// Bits per key at several false-positive rates, with the bound and Bloom filters; how full
     /// filters get
     Space(SpaceArgs),
-    /// What a text costs while deduplicators of texts grow: time and memory, with plots
+    /// The cost of a text while deduplicators of texts grow: time and memory, with plots
     Texts(TextsArgs),
     /// The tables and figures of the cuckoo-filter paper, measured again
     Paper(PaperArgs),

@@ -120,7 +120,7 @@ fn of_numpy(key: &Bound<'_, PyAny>, hasher: KeyHasher, depth: usize) -> PyResult
     }
 }
 
-/// What dates and times count in Arrow columns that are made of them: days, or microseconds.
+/// The unit of dates and times in Arrow columns that are made of them: days, or microseconds.
 fn count(key: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     let field = |name| key.getattr(name)?.extract::<i64>();
     let of_day = || -> PyResult<i64> {

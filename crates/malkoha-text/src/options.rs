@@ -17,7 +17,7 @@ pub enum Method {
     Near {
         /// How similar.
         bands: Bands,
-        /// What they have in common.
+        /// The parts of a text that are compared.
         shingle: Shingle,
         /// The largest probability that a text is dropped which has no band in common with any
         /// kept text, over all bands.

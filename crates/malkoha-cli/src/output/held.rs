@@ -31,7 +31,7 @@ impl Held {
         let failed = || format!("cannot lock {}", name(path));
         while !is_dash(path) {
             if !path.is_file() {
-                // Whatever keeps the place from being held, another file there is found at the end.
+                // If the place cannot be held, another file there is found at the end.
                 let place = if path.exists() { None } else { Place::of(path).ok() };
                 match place {
                     // The file may have come before its place was free.

@@ -54,7 +54,7 @@ impl Outcome {
     }
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) outcome: Outcome,

@@ -84,9 +84,9 @@ impl PyDeduplicator {
         })
     }
 
-    /// What keep_keys() needs of texts: a numpy array of uint64 with a row for each text and a
-    /// column for each band. Only for `near`. Changes nothing, so that other processes can compute
-    /// it, with the same options.
+    /// The keys of the bands of texts, for keep_keys(): a numpy array of uint64 with a row for each
+    /// text and a column for each band. Only for `near`. Changes nothing, so that other processes
+    /// can compute it, with the same options.
     #[pyo3(signature = (texts, *, threads=None))]
     fn band_keys<'py>(
         &self,

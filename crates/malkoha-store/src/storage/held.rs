@@ -4,7 +4,7 @@ use std::process;
 
 use parking_lot::Mutex;
 
-/// What names a directory, whatever path leads to it.
+/// The identity of a directory, whatever path leads to it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Identity(
     #[cfg(unix)] pub(super) [u64; 2],

@@ -9,7 +9,7 @@ use crate::server::{Args, Context};
 /// Digits of a key of 128 bits.
 const DIGITS: usize = 32;
 
-/// What an option selects.
+/// A hash, as an option chooses it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum HashOption {
     /// XXH3-64 with this seed, or SipHash-1-3 with this key.

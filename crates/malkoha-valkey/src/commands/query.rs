@@ -39,7 +39,7 @@ const FIELDS: [&str; 8] = [
     "Max iterations",
 ];
 
-/// What they say of a filter.
+/// The figures of CF.INFO.
 fn counts(value: &Value, now: u64) -> Result<[u64; 8], CommandError> {
     let own = size_of::<Value>() as u64;
     match value {

@@ -31,7 +31,7 @@ fn thread() -> &'static Sender<Work> {
     })
 }
 
-/// What background work is given: an argument of the command, and the client's reply.
+/// The input of background work: an argument of the command, and the client's reply.
 pub(crate) struct Given<'a> {
     pub(crate) argument: &'a [u8],
     replies: *mut RedisModuleCtx,

@@ -16,11 +16,11 @@ const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong ki
 /// The client that a command replies to, and the server that runs it.
 pub(crate) struct Context {
     raw: *mut RedisModuleCtx,
-    /// What replies go into.
+    /// The context that replies go into.
     replies: *mut RedisModuleCtx,
     /// The arguments of a command that a timer continues, which has none of its own.
     resumed: Option<Args<'static>>,
-    /// What the client is to wait for next.
+    /// The next task that the client waits for.
     next: RefCell<Option<Box<dyn Task>>>,
 }
 

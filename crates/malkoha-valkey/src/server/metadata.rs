@@ -13,7 +13,7 @@ use valkey_module::raw::{
 
 use super::dispatch::Entry;
 
-/// What users grant with `+@cuckoo`.
+/// The category that users grant with `+@cuckoo`.
 const ACL_CATEGORY: &CStr = c"cuckoo";
 
 const COMMANDS: &str = include_str!("../../commands.json");
@@ -187,7 +187,7 @@ fn type_of(kind: &str) -> RedisModuleCommandArgType {
     }
 }
 
-/// What a list of arguments ends with.
+/// The end of a list of arguments.
 const END_OF_ARGUMENTS: RedisModuleCommandArg = RedisModuleCommandArg {
     name: null(),
     type_: 0,

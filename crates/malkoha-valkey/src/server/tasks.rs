@@ -64,7 +64,7 @@ pub(crate) trait Task {
 /// A client that waits for its task.
 struct Blocked {
     client: *mut RedisModuleBlockedClient,
-    /// What replies go into.
+    /// The context that replies go into.
     replies: *mut RedisModuleCtx,
     database: c_int,
     /// The client's own, which it keeps while it is blocked.

@@ -22,7 +22,7 @@ pub(crate) struct Loading {
     unread: usize,
     /// Bytes that have come.
     bytes: u64,
-    /// What the loader takes, as the server counts it.
+    /// The bytes that the loader takes, as the server counts them.
     held: i64,
     /// Empty if `keeps` is not set.
     chunks: Vec<Vec<u8>>,

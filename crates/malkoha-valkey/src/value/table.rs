@@ -237,7 +237,7 @@ fn refused(kind: FileKind, instead: &str) -> String {
     format!("the file holds a {}, which the server does not take: {instead}", kind.name())
 }
 
-/// What puts a table of any kind together.
+/// Builds a table of any kind from its parts.
 #[derive(Debug)]
 pub(super) enum Loader {
     Lasting(GrowableLoader),

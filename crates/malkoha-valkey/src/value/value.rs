@@ -165,7 +165,7 @@ impl Value {
         }
     }
 
-    /// What is in files and payloads of RedisBloom.
+    /// The content of files and payloads of RedisBloom.
     pub(crate) fn read_redisbloom(source: &mut impl Source, version: i32) -> Result<Self, Damaged> {
         Chain::read(source, version).map(Box::new).map(Self::RedisBloom)
     }

@@ -48,7 +48,7 @@ pub(super) fn blocker(rule: &[u8]) -> Rule<'_> {
     let Some(options) = rest.strip_prefix(b"$") else {
         return match rest {
             b"" | b"|" if name.contains(&b'/') => Rule::Unfit(Unfit::Conditional),
-            // Whatever begins so.
+            // Any name that begins so.
             b"" if end == name.len() && (!name.contains(&b'.') || name.ends_with(b".")) => {
                 Rule::Unfit(Unfit::NoDomain)
             }

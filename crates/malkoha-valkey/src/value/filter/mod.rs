@@ -166,7 +166,7 @@ impl StoredFilter {
         }
     }
 
-    /// What it takes, as the server counts it.
+    /// The bytes that it takes, as the server counts them.
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             IsLarge(large) => large.bytes(),

@@ -25,11 +25,11 @@ pub(crate) struct Chain {
     shape: Shape,
     /// Copies that were deleted since the last compaction.
     deleted: u64,
-    /// What it takes, as the server counts it.
+    /// The bytes that it takes, as the server counts them.
     bytes: u64,
 }
 
-/// What all tables have in common.
+/// The common properties of all tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Buckets of the first table: a power of two.
@@ -129,7 +129,7 @@ impl Chain {
         self.deleted
     }
 
-    /// What it takes, as the server counts it.
+    /// The bytes that it takes, as the server counts them.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
