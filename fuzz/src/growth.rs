@@ -8,7 +8,7 @@ use malkoha::{
     GrowableCuckooMap,
 };
 
-/// What an input stands for.
+/// The meaning of an input.
 #[derive(Arbitrary, Debug)]
 pub struct Case {
     capacity: u16,

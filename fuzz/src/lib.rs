@@ -1,5 +1,5 @@
-//! What the fuzz targets do with an input. The library's tests do the same with the inputs that are
-//! kept, and with random ones.
+//! The work of the fuzz targets on an input. The library's tests do the same with the inputs that
+//! are kept, and with random ones.
 
 pub mod decode;
 pub mod growth;

@@ -8,7 +8,7 @@ use malkoha::{
     BatchError, Builder, ConcurrentCuckooFilter, Content, CuckooFilter, CuckooMap, Filter, Layout,
 };
 
-/// What an input stands for.
+/// The meaning of an input.
 #[derive(Arbitrary, Debug)]
 pub struct Case {
     capacity: u8,
@@ -55,7 +55,7 @@ pub fn run(case: Case) {
     agrees(Valued { map, values: HashMap::new(), given: 0 }, &case.operations);
 }
 
-/// What is done with each kind.
+/// The operations on each kind.
 trait Kind {
     fn filter(&self) -> &Filter<impl Lookup, impl Content>;
     fn insert(&mut self, key: u8) -> bool;

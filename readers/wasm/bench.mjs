@@ -1,4 +1,4 @@
-// The library in WebAssembly next to the reader in JavaScript: lookups a second of both, in one process,
+// The library in WebAssembly against the reader in JavaScript: lookups a second of both, in one process,
 // in turns, and whether they agree.
 //
 //     node bench.mjs malkoha_wasm.wasm FILTER KEYS      KEYS: a text file, a key a line

@@ -41,9 +41,10 @@ pub type BloomFilter = Bloom<1>;
 /// A counter that reached 15 has forgotten by how much it went beyond, so it is never lowered
 /// again: lowering it could lead to a false **no**. If all counters of a key are stuck, for example
 /// because it was inserted 15 times, no removal takes it out; if only some are, it can be removed,
-/// and the stuck ones raise the false-positive rate. [`stuck_counters`](CountingBloomFilter::stuck_counters)
-/// returns how many there are: at the capacity, with different keys, one in 10^15 (their values
-/// are Poisson with mean ln 2). [`Filter::clear`] resets them.
+/// and the stuck ones raise the false-positive rate.
+/// [`stuck_counters`](CountingBloomFilter::stuck_counters) returns how many there are: at the
+/// capacity, with different keys, one in 10^15 (their values are Poisson with mean ln 2).
+/// [`Filter::clear`] resets them.
 ///
 /// # Removing keys that were never inserted
 ///

@@ -1,7 +1,7 @@
 """Columns of text through a filter, and the memory that it takes: bench/columns.py [ROWS].
 
-Linux alone: the peak of the process's memory during the lookup is reset before and read after, next to the
-column's bytes. A copy of the text would show.
+Linux alone: the peak of the process's memory, beyond the column's bytes, is reset before the lookup and read
+after it. A copy of the text would show.
 """
 
 import pathlib

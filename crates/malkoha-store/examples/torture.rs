@@ -162,7 +162,7 @@ fn read(store: &Store, seed: u64, stopped: &AtomicBool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All that is done next to writing and reading, until writing fails.
+/// All that is done in addition to writing and reading, until writing fails.
 fn look_after(store: &Store, path: &Path, done: &[AtomicU64; THREADS], stopped: &AtomicBool) {
     for round in 0.. {
         if stopped.load(Ordering::Acquire) {

@@ -53,7 +53,7 @@ pub enum Reason {
         /// The similarity at which this many agree on average.
         similarity: f64,
     },
-    /// In this many paragraphs that too little is left.
+    /// In so many paragraphs that too little is left.
     Paragraphs {
         /// Paragraphs that occurred before.
         repeated: u32,

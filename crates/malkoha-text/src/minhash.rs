@@ -163,6 +163,6 @@ mod tests {
         let variance = squares / pairs as f64 - mean * mean;
         let similarity: f64 = 80.0 / 100.0;
         let binomial = 128.0 * similarity * (1.0 - similarity);
-        assert!((0.8..1.2).contains(&(variance / binomial)), "{variance} next to {binomial}");
+        assert!((0.8..1.2).contains(&(variance / binomial)), "{variance} against {binomial}");
     }
 }

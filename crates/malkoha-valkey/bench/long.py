@@ -1,6 +1,6 @@
 """What others wait for while one client sends commands that take long: a million items at a time up
 to ten million, then dump, load, merge, sweep, look up and delete all. As CSV: the command's own
-time, the longest time that another client waited for a PING next to it, the longest turn of the
+time, the longest time that another client waited for a PING meanwhile, the longest turn of the
 server's main thread from one wait for events to the next, by the clock and by the processor's time for
 it alone, the longest piece of work that the server's latency monitor saw, and the processor time of the
 main thread.

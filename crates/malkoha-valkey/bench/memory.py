@@ -4,7 +4,7 @@ and INFO tell of the same, false positives, and what copies cost. As CSV.
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/memory.py
 
 With another allocator: ALLOCATOR=/lib/x86_64-linux-gnu/libc.so.6, or any other library that has
-malloc, which is loaded before the server's own. With REDISBLOOM_MODULE, RedisBloom next to.
+malloc, which is loaded before the server's own. With REDISBLOOM_MODULE, RedisBloom too.
 """
 
 import csv

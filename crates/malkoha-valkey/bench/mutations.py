@@ -7,7 +7,7 @@ MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/
 
 A way is a part of its name in the table, such as "few items"; without one, all are tried.
 
-Needs xxhash and hiredis from PyPI next to the clients of the tests.
+Needs xxhash and hiredis from PyPI, and the clients of the tests.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""CF.* next to SET and GET of the same server: requests a second, and the server's processor time a
+"""CF.* against SET and GET of the same server: requests a second, and the server's processor time a
 command. As CSV, with the load of the machine.
 
 MALKOHA_MODULE=target/release/libmalkoha_valkey.so python crates/malkoha-valkey/bench/throughput.py

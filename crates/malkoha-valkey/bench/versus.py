@@ -1,4 +1,4 @@
-"""CF.* of this module next to RedisBloom's own on servers of one build, by turns: 20 clients, one
+"""CF.* of this module against RedisBloom's own on servers of one build, by turns: 20 clients, one
 command in flight and 50; requests per second, the server's processor time per command, p50, p99 and
 the longest wait. As CSV. Items are drawn from MALKOHA_RANGE numbers (default: a million, so that
 many are added more than once).

@@ -9,10 +9,10 @@ use crate::records::networks::Place;
 use crate::records::{Batch, shown};
 
 impl Texts {
-    /// Calls `each` with the reader of a list, allowed or blocked, and all its keys whose lines have
-    /// a syntax, with their numbers. It returns the content of the line, and the line that decided
-    /// it, if another one did. Unfit ones are counted, and a line is reported whose block did not
-    /// end.
+    /// Calls `each` with the reader of a list, allowed or blocked, and all its keys whose lines
+    /// have a syntax, with their numbers. It returns the content of the line, and the line that
+    /// decided it, if another one did. Unfit ones are counted, and a line is reported whose block
+    /// did not end.
     pub(super) fn read_forms<R>(
         &self,
         allowed: bool,

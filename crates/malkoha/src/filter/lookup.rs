@@ -15,8 +15,8 @@ impl<T: Lookup, C: Content> Filter<T, C> {
     /// probability [`expected_fpr`](Self::expected_fpr) for one that was not.
     #[inline(always)]
     pub fn contains<K: Key>(&self, key: K) -> bool {
-        // Not by `hash_key`: each function has a path of its own to the end. A lookup by XXH3 is then
-        // inlined as a whole, with a tenth fewer instructions.
+        // Not by `hash_key`: each function has a path of its own to the end. A lookup by XXH3 is
+        // then inlined as a whole, with a tenth fewer instructions.
         match self.hasher.xxh3() {
             Some(hasher) => self.contains_hash(key.hash_with(hasher)),
             None => self.contains_keyed(&key),

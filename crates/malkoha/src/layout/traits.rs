@@ -169,8 +169,8 @@ pub(crate) trait TableLayout: Relocate {
         self.vacate(bytes, probe.first, probe, value)
             || self.vacate(bytes, probe.second, probe, value)
     }
-    /// Empties a slot of `place` that holds such a copy; returns whether there was one. Where a place
-    /// is one slot, there must be one.
+    /// Empties a slot of `place` that holds such a copy; returns whether there was one. Where a
+    /// place is one slot, there must be one.
     fn vacate(&self, bytes: &mut [u8], place: u64, probe: &Probe, value: u64) -> bool;
     /// Takes a free candidate slot, if there is one.
     fn take_free(&self, bytes: &mut [u8], probe: &Probe, value: u64) -> bool {

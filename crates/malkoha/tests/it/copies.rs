@@ -20,7 +20,7 @@ fn a_million_of_one_key() {
         }
         assert_eq!(filter.count("cuckoo"), copies);
         assert_eq!(filter.len(), copies + 500);
-        assert!(filter.size_in_bytes() < bytes + 64, "one entry next to the table");
+        assert!(filter.size_in_bytes() < bytes + 64, "one entry outside the table");
         assert!(filter.load_factor() < load + 5.0 / 1_000.0, "at most four slots");
         for left in (0..copies).rev() {
             assert!(filter.remove("cuckoo"));

@@ -181,7 +181,7 @@ fn shrinks_when_most_keys_are_gone_and_grows_again() {
     assert!(filter.size_in_bytes() < 1_000, "{}", filter.size_in_bytes());
 }
 
-/// What spilled copies took is given back as well.
+/// The memory of spilled copies is given back as well.
 #[test]
 fn a_shrunk_filter_takes_no_more_than_its_file_read_again() {
     let mut filter = GrowableCuckooFilter::builder().build().unwrap();

@@ -267,7 +267,7 @@ fn a_map_without_values_that_gets_some_can_be_saved() {
     }
 }
 
-/// Pairs next to the slots lie under a fingerprint that begins their own, not under one that goes
+/// Pairs outside the slots lie under a fingerprint that begins their own, not under one that goes
 /// on.
 #[test]
 fn spilled_pairs_of_old_maps_are_found() {

@@ -45,7 +45,10 @@ fn spilled_copies_are_copied_with_one_in_the_table() {
         });
         let piece = table.pieces().next().expect("one segment");
         removes.join().unwrap();
-        assert!(piece.spilled.is_empty() || piece.words != [0, 0], "spilled next to nothing");
+        assert!(
+            piece.spilled.is_empty() || piece.words != [0, 0],
+            "spilled without one in the table"
+        );
         let copies = piece.copies;
         assert!((1..=3).contains(&copies));
         assert_eq!(copies, piece.entries(table.lanes).map(|entry| entry.copies).sum::<u64>());
@@ -89,7 +92,7 @@ fn a_copy_that_comes_meanwhile_goes_or_stays() {
         let copies = table.clear();
         inserts.join().unwrap();
         assert_eq!(copies + table.count(&x), 3);
-        assert_eq!(table.contains(&x), table.count(&x) > 0, "spilled next to nothing");
+        assert_eq!(table.contains(&x), table.count(&x) > 0, "spilled without one in the table");
     });
 }
 

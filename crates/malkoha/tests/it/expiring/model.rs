@@ -40,7 +40,7 @@ struct Terms {
     steps: u64,
 }
 
-/// What was asked and answered wrongly, where a filter might be wrong.
+/// Questions and wrong answers, where a filter can be wrong.
 #[derive(Debug, Default)]
 struct Wrong {
     asked: u64,
